@@ -60,10 +60,10 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Fit the request in place. Raises the errors of `build`, and then does not change the request."""
-        run = _run(callback_context)
+        run = _identify_run(callback_context)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
-        asked, message_dicts, contents, head = self._read(llm_request)
+        asked, message_dicts, contents, head = self._read_request(llm_request)
         context = await self._fitting.afit(message_dicts, asked, run=run, state=before)
         _replace_contents(llm_request, context, contents, head)
         if (state := worth_keeping(context.state())) != before:
@@ -74,7 +74,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         usage = llm_response.usage_metadata
         if usage is None or llm_response.partial:
             return
-        state = await self._fitting.settle_own(usage.prompt_token_count, _run(callback_context))
+        state = await self._fitting.settle_own(usage.prompt_token_count, _identify_run(callback_context))
         if state is not None:
             callback_context.state[f"{STORED_AS}.{callback_context.agent_name}"] = worth_keeping(state)
 
@@ -83,7 +83,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
         ADK stores nothing of a failed call, so the new limit is stored in a separate event without content.
         """
-        state = await self._fitting.learn_own(error, _run(callback_context))
+        state = await self._fitting.learn_own(error, _identify_run(callback_context))
         if state is not None:
             run, author = callback_context.get_invocation_context(), callback_context.agent_name
             actions = EventActions(state_delta={f"{STORED_AS}.{author}": worth_keeping(state)})
@@ -92,51 +92,51 @@ class AssemblerPlugin(LastCall, BasePlugin):
 
     def fit(self, llm_request: Any, *, run: Hashable = None) -> None:
         """Replace the contents and the system instruction of an `LlmRequest` by those that fit."""
-        asked, message_dicts, contents, head = self._read(llm_request)
+        asked, message_dicts, contents, head = self._read_request(llm_request)
         context = self._fitting.fit(message_dicts, asked, run=run)
         _replace_contents(llm_request, context, contents, head)
 
-    def _read(self, llm_request: Any) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:
+    def _read_request(self, llm_request: Any) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:
         """Return the `Asked`, all contents as dicts, all contents, and the parts of the system instruction."""
         config = llm_request.config or types.GenerateContentConfig()
         own = config.system_instruction
-        head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_parts(own))]
+        head = [] if own is None or isinstance(own, str) else [types.Content(role="system", parts=_list_parts(own))]
         # Built-in tools are priced by their names, with bounds.
         priced = self._fitting.priced(config.tools or (), _is_function)
         tools = [as_data(tool) for tool in priced]
-        asked = Asked(own if isinstance(own, str) else None, tools, _answer(config))
-        sent, summaries = _as_sent(llm_request), _summaries(llm_request)
+        asked = Asked(own if isinstance(own, str) else None, tools, _read_answer(config))
+        sent, summaries = _append_user_content(llm_request), _count_summaries(llm_request)
         summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
         contents = [*head, *summary_contents, *sent[summaries:]]
-        return asked, _content_dicts(contents, len(head), summaries), contents, head
+        return asked, _dump_contents(contents, len(head), summaries), contents, head
 
 
-def _run(callback_context: Any) -> Hashable:
+def _identify_run(callback_context: Any) -> Hashable:
     return callback_context.session.id, callback_context.agent_name
 
 
 def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequence[Any]) -> None:
     config = llm_request.config or types.GenerateContentConfig()
-    kept = kept_objects(context.inside, contents, rewritten=_rewritten, of_summary=_of_summary)[len(head) :]
+    kept = kept_objects(context.inside, contents, rewritten=_rewrite_content, of_summary=_make_summary)[len(head) :]
     if context.system is not None:
         parts = [*head[0].parts, types.Part(text=context.system)] if head else []
         config.system_instruction = types.Content(parts=parts) if head else context.system
-    llm_request.contents, llm_request.config = list(_joined(kept)), config
+    llm_request.contents, llm_request.config = list(_join_neighbours(kept)), config
 
 
-def _joined(contents: Sequence[Any]) -> Iterator[Any]:
+def _join_neighbours(contents: Sequence[Any]) -> Iterator[Any]:
     """Join neighbouring contents of one role, as they are priced: ADK sends other agents' words separately."""
-    for (role, _), side_by_side in itertools.groupby(contents, key=_role_and_results):
+    for (role, _), side_by_side in itertools.groupby(contents, key=_read_role_and_results):
         first, *others = side_by_side
         parts = [part for content in (first, *others) for part in content.parts or ()]
         yield types.Content(role=role, parts=parts) if others else first
 
 
-def _role_and_results(content: Any) -> tuple[str | None, bool]:
+def _read_role_and_results(content: Any) -> tuple[str | None, bool]:
     return content.role, any(part.function_response for part in content.parts or ())
 
 
-def _answer(config: Any) -> OutputSchema | None:
+def _read_answer(config: Any) -> OutputSchema | None:
     schema: Any = config.response_json_schema or config.response_schema
     if schema is None:
         return None
@@ -147,7 +147,7 @@ def _answer(config: Any) -> OutputSchema | None:
     return OutputSchema("answer", cast("dict[str, Any]", schema)) if isinstance(schema, dict) else None
 
 
-def _as_sent(llm_request: Any) -> Sequence[Any]:
+def _append_user_content(llm_request: Any) -> Sequence[Any]:
     """Return the contents with the user content that ADK's models append if the last is not the user's.
 
     It is added here, by ADK's own method, so that it is counted. The model then appends nothing (google-adk 2.13.0,
@@ -160,7 +160,7 @@ def _as_sent(llm_request: Any) -> Sequence[Any]:
     return cast("Sequence[Any]", request.contents)
 
 
-def _parts(own: Any) -> list[Any]:
+def _list_parts(own: Any) -> list[Any]:
     """Return the parts of a system instruction that is a content, a part, or a list of parts and texts."""
     if isinstance(own, types.Content):
         return list(own.parts or ())
@@ -172,7 +172,7 @@ def _is_function(tool: Any) -> bool:
     return bool(getattr(tool, "function_declarations", None))
 
 
-def _summaries(llm_request: Any) -> int:
+def _count_summaries(llm_request: Any) -> int:
     """Count the model's contents before the first of the user: the summaries of ADK's compaction.
 
     They are sent as the user's, because a conversation begins with the user, and are never dropped.
@@ -180,18 +180,18 @@ def _summaries(llm_request: Any) -> int:
     return sum(1 for _ in itertools.takewhile(lambda content: content.role == "model", llm_request.contents))
 
 
-def _content_dicts(contents: Sequence[Any], head: int, summaries: int) -> list[dict[str, Any]]:
+def _dump_contents(contents: Sequence[Any], head: int, summaries: int) -> list[dict[str, Any]]:
     listed: list[dict[str, Any]] = [{"parts": [], **content.model_dump(exclude_none=True)} for content in contents]
     for summary in listed[head : head + summaries]:
         summary["pinned"] = True
     return listed
 
 
-def _rewritten(own: Any, before: Message, after: Message) -> Any:
+def _rewrite_content(own: Any, before: Message, after: Message) -> Any:
     """Return a copy of a content with the texts that the policy left, and the same ids and signatures."""
     listed = cast("Mapping[str, Any]", after.raw)
     return types.Content.model_validate({key: listed[key] for key in ("role", "parts") if key in listed})
 
 
-def _of_summary(text: str) -> Any:
+def _make_summary(text: str) -> Any:
     return types.Content(role="user", parts=[types.Part(text=text)])

@@ -99,7 +99,7 @@ class AssemblerMiddleware(LastCall, ChatMiddleware):
 
         class Fitted(kind):  # type: ignore[misc,valid-type,unused-ignore]
             def _middleware_handler(self, context: Any) -> Any:
-                return _beneath(fitting, context, lambda: kind._middleware_handler(self, context))
+                return _call_beneath(fitting, context, lambda: kind._middleware_handler(self, context))
 
         copied = copy.copy(client)
         copied.__class__ = Fitted
@@ -115,7 +115,7 @@ class _Passing(ChatMiddleware):  # type: ignore[misc,unused-ignore]
         await call_next()
 
 
-def _beneath(fitting: Fitting, context: Any, send: Callable[[], Any]) -> Any:
+def _call_beneath(fitting: Fitting, context: Any, send: Callable[[], Any]) -> Any:
     """Make a call from the handler to which a client's middleware leads, and return what that returns."""
     call = _Call(fitting, context, context.messages, context.options or {})
     if context.stream:
@@ -157,21 +157,21 @@ class _Call:
         entries_of = _FORMS.get(self.fitting.dialect, messages_of)
         entries = [entries_of(message) for message in own]
         prompt, session = self.options.get("instructions"), context.session
-        tools = self.fitting.priced([_definition(tool) for tool in _listed(self.options.get("tools"))])
-        allowed = _allowed(self.options.get("tool_choice")) if as_items else ()
+        tools = self.fitting.priced([_define_tool(tool) for tool in _list_tools(self.options.get("tools"))])
+        allowed = _read_allowed_tools(self.options.get("tool_choice")) if as_items else ()
         self.fitted = await self.fitting.afit(
             [entry for listed in entries for entry, _ in listed],
             Asked(
                 prompt,
                 tools,
-                _answer(self.options.get("response_format")),
+                _read_answer(self.options.get("response_format")),
                 choice=None if allowed else tool_choice(self.options.get("tool_choice"), tools),
                 options=(*serial_calls(self.options.get("allow_multiple_tool_calls")), *allowed),
             ),
             run=None if session is None else session.session_id,
             state=None if session is None else session.state.get(STORED_AS),
         )
-        self._keep(self.fitted.state())
+        self._keep_state(self.fitted.state())
         context.messages = kept_groups(
             self.fitted.inside,
             own,
@@ -218,8 +218,8 @@ class _Call:
     async def settle(self, response: Any) -> None:
         """Take the bill of the call."""
         if self.fitted is not None:
-            billed = _billed(response.usage_details or {}, self.fitting.dialect)
-            self._keep(await self.fitting.asettle(self.fitted, billed))
+            billed = _read_bill(response.usage_details or {}, self.fitting.dialect)
+            self._keep_state(await self.fitting.asettle(self.fitted, billed))
 
     @contextmanager
     def read(self) -> Generator[None]:
@@ -229,29 +229,29 @@ class _Call:
         except Exception as error:
             state = None if self.fitted is None else self.fitting.learn(self.fitted, error)
             if state is not None:
-                self._keep(state)
+                self._keep_state(state)
             raise
 
     async def learns(self, error: Exception) -> bool:
         """Return True if the call was refused as too long, and should be made again."""
         state = None if self.fitted is None else await self.fitting.alearn(self.fitted, error)
         if state is not None:
-            self._keep(state)
+            self._keep_state(state)
         return state is not None
 
-    def _keep(self, state: dict[str, Any]) -> None:
+    def _keep_state(self, state: dict[str, Any]) -> None:
         if self.context.session is not None:
             self.context.session.state[STORED_AS] = state
 
 
-def _billed(usage: Mapping[str, Any], dialect: str) -> int:
+def _read_bill(usage: Mapping[str, Any], dialect: str) -> int:
     """Return the input tokens of a call. For Claude's APIs the framework counts cached ones separately."""
     apart = ("cache_creation_input_token_count", "cache_read_input_token_count")
     counted = ("input_token_count", *(apart if dialect in ("anthropic", "bedrock") else ()))
     return sum(usage.get(name) or 0 for name in counted)
 
 
-def _allowed(choice: Any) -> tuple[tuple[str, Any], ...]:
+def _read_allowed_tools(choice: Any) -> tuple[tuple[str, Any], ...]:
     """Return a choice among some tools as the Responses API gets it, whose price the dialect knows."""
     fields: Mapping[str, Any] = cast("Mapping[str, Any]", choice) if isinstance(choice, Mapping) else {}
     if fields.get("allowed_tools") is None:
@@ -260,13 +260,13 @@ def _allowed(choice: Any) -> tuple[tuple[str, Any], ...]:
     return (("tool_choice", {"type": "allowed_tools", "mode": fields.get("mode"), "tools": tools}),)
 
 
-def _listed(tools: Any) -> list[Any]:
+def _list_tools(tools: Any) -> list[Any]:
     if tools is None:
         return []
     return list(cast("list[Any]", tools)) if isinstance(tools, list | tuple) else [tools]
 
 
-def _definition(tool: Any) -> dict[str, Any]:
+def _define_tool(tool: Any) -> dict[str, Any]:
     """Return a tool as it is sent. One that the provider runs is a dict with its type."""
     if isinstance(tool, Mapping):
         return dict(cast("Mapping[str, Any]", tool))
@@ -275,7 +275,7 @@ def _definition(tool: Any) -> dict[str, Any]:
     return definition
 
 
-def _answer(asked: Any) -> OutputSchema | None:
+def _read_answer(asked: Any) -> OutputSchema | None:
     if asked is None or isinstance(asked, type):
         return None if asked is None else written_by_the_sdk(asked)
     fields = cast("Mapping[str, Any]", asked)

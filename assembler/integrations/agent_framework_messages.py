@@ -35,10 +35,10 @@ def drop_unsendable(messages: Sequence[Any]) -> list[Any]:
 
     A message without such reasoning is the same object.
     """
-    return [_without(message, _orphaned(message.contents)) for message in messages]
+    return [_remove_reasoning(message, _find_orphaned_reasoning(message.contents)) for message in messages]
 
 
-def _orphaned(contents: Sequence[Any]) -> frozenset[str]:
+def _find_orphaned_reasoning(contents: Sequence[Any]) -> frozenset[str]:
     return frozenset(
         content.id
         for content, after in itertools.pairwise(contents)
@@ -46,7 +46,7 @@ def _orphaned(contents: Sequence[Any]) -> frozenset[str]:
     )
 
 
-def _without(message: Any, orphaned: frozenset[str]) -> Any:
+def _remove_reasoning(message: Any, orphaned: frozenset[str]) -> Any:
     if not orphaned:
         return message
     changed = copy.copy(message)
@@ -57,10 +57,10 @@ def _without(message: Any, orphaned: frozenset[str]) -> Any:
 
 def messages_of(message: Any) -> list[Entry]:
     """Return the messages that an API gets, with the author's name and without unsupported contents."""
-    return _named(message, _entries(message, _answer, _result))
+    return _add_author(message, _make_entries(message, _write_answer, _write_result))
 
 
-def _named(message: Any, entries: list[Entry]) -> list[Entry]:
+def _add_author(message: Any, entries: list[Entry]) -> list[Entry]:
     name = _UNNAMED.sub("", message.author_name or "")[:64]
     if not name:
         return entries
@@ -69,10 +69,14 @@ def _named(message: Any, entries: list[Entry]) -> list[Entry]:
 
 def chat_messages_of(message: Any) -> list[Entry]:
     """Return the messages that Chat Completions gets: each content as one of its own, but calls beside their text."""
-    return [apart for entry in _named(message, _entries(message, _chat_answers, _result)) for apart in _apart(entry)]
+    return [
+        apart
+        for entry in _add_author(message, _make_entries(message, _write_chat_answers, _write_result))
+        for apart in _split_entry(entry)
+    ]
 
 
-def _apart(entry: Entry) -> Iterator[Entry]:
+def _split_entry(entry: Entry) -> Iterator[Entry]:
     fields, places = entry
     if fields["role"] != "user" or isinstance(fields["content"], str):
         yield entry
@@ -83,10 +87,10 @@ def _apart(entry: Entry) -> Iterator[Entry]:
 
 def items_of(message: Any) -> list[Entry]:
     """Return the items that the Responses API gets, with the pictures and files of tool results."""
-    return _entries(message, _items, _rich_result)
+    return _make_entries(message, _write_items, _write_rich_result)
 
 
-def _entries(
+def _make_entries(
     message: Any,
     answer: Callable[[Sequence[tuple[int, Any]]], list[Entry]],
     result: Callable[[Any], dict[str, Any]],
@@ -102,7 +106,7 @@ def _entries(
     ]
     if message.role == "assistant":
         return [*answer(contents), *results]
-    parts = [(place, _part(content)) for place, content in contents]
+    parts = [(place, _write_part(content)) for place, content in contents]
     shown = [(place, part) for place, part in parts if part is not None]
     if not shown:
         return results
@@ -111,7 +115,7 @@ def _entries(
     return [({"role": message.role, "content": content}, tuple(place for place, _ in shown)), *results]
 
 
-def _answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+def _write_answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     texts = [(place, content.text) for place, content in contents if content.type == "text" and content.text]
     thoughts = [(place, content.text) for place, content in contents if _thinks_aloud(content)]
     calls = [(place, content) for place, content in contents if content.type == "function_call"]
@@ -122,11 +126,11 @@ def _answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     said = lone if lone is not None else [{"type": "text", "text": text} for _, text in written] or None
     fields: dict[str, Any] = {"role": "assistant", "content": said}
     if calls:
-        fields["tool_calls"] = [chat_call(call.call_id, call.name, _arguments(call)) for _, call in calls]
+        fields["tool_calls"] = [chat_call(call.call_id, call.name, _write_arguments(call)) for _, call in calls]
     return [(fields, tuple(place for place, _ in (*written, *calls)))]
 
 
-def _chat_answers(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+def _write_chat_answers(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     """Return an answer as the Chat client sends it: each text with the calls around it, and thoughts by themselves."""
     groups: list[list[tuple[int, Any]]] = []
     takes_more = False
@@ -143,39 +147,39 @@ def _chat_answers(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
             groups.append([])
         groups[-1].append((place, content))
         takes_more = not _thinks_aloud(content)
-    return [entry for group in groups for entry in _answer(group) or [_silent(group)]]
+    return [entry for group in groups for entry in _write_answer(group) or [_write_silence(group)]]
 
 
-def _silent(group: Sequence[tuple[int, Any]]) -> Entry:
+def _write_silence(group: Sequence[tuple[int, Any]]) -> Entry:
     """Return a text without a word, which the client sends too if it stands alone."""
     return {"role": "assistant", "content": ""}, (group[0][0],)
 
 
-def _items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+def _write_items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     outputs = {content.call_id: content.output for _, content in contents if content.type == "mcp_server_tool_result"}
-    items = [(place, _item(content, outputs.get(content.call_id))) for place, content in contents]
+    items = [(place, _write_item(content, outputs.get(content.call_id))) for place, content in contents]
     return [(item, (place,)) for place, item in items if item is not None]
 
 
-def _item(content: Any, output: Any) -> dict[str, Any] | None:
+def _write_item(content: Any, output: Any) -> dict[str, Any] | None:
     match content.type:
         case "text":
             return message_item(content.text or "")
         case "function_call":
-            return _replayed(content, call_item(content.call_id, content.name, _arguments(content)))
+            return _add_status(content, call_item(content.call_id, content.name, _write_arguments(content)))
         case "text_reasoning":
             return reasoning_item(content.id, content.text, content.protected_data)
         case "mcp_server_tool_call":
             call = {"type": "mcp_call", "id": content.call_id, "server_label": content.server_name or ""}
-            asked = {"name": content.tool_name or "", "arguments": _arguments(content)}
-            return {**call, **asked, "output": _output_text(output)}
+            asked = {"name": content.tool_name or "", "arguments": _write_arguments(content)}
+            return {**call, **asked, "output": _write_output(output)}
         case kind if kind in _HOSTED:
             return {**content.to_dict(), "type": _HOSTED[kind], "id": content.call_id or content.id}
         case _:
             return None
 
 
-def _replayed(content: Any, item: dict[str, Any]) -> dict[str, Any]:
+def _add_status(content: Any, item: dict[str, Any]) -> dict[str, Any]:
     """Return a call with an id and the server's status, which some models are billed for."""
     status = content.status or content.additional_properties.get("status")
     return {**item, "id": f"fc_{content.call_id}", "status": status} if status else item
@@ -186,27 +190,27 @@ def _thinks_aloud(content: Any) -> bool:
     return content.type == "text_reasoning" and content.protected_data is None and bool(content.text)
 
 
-def _arguments(call: Any) -> str:
+def _write_arguments(call: Any) -> str:
     arguments = call.arguments
     return arguments if isinstance(arguments, str) else json.dumps(arguments or {})
 
 
-def _result(content: Any) -> dict[str, Any]:
+def _write_result(content: Any) -> dict[str, Any]:
     texts = [item.text or "" for item in content.items or () if item.type == "text"]
-    output = _output_text("\n".join(texts) if content.items else content.result)
+    output = _write_output("\n".join(texts) if content.items else content.result)
     return {"role": "tool", "tool_call_id": content.call_id, "content": output}
 
 
-def _rich_result(content: Any) -> dict[str, Any]:
+def _write_rich_result(content: Any) -> dict[str, Any]:
     """Return a result as the Responses client sends it: with other parts than texts, it is a list of all of them."""
     items: list[Any] = content.items or []
     if all(item.type not in _RICH for item in items):
-        return _result(content)
-    shown = [part for item in items if (part := _part(item)) is not None]
+        return _write_result(content)
+    shown = [part for item in items if (part := _write_part(item)) is not None]
     return {"role": "tool", "tool_call_id": content.call_id, "content": shown}
 
 
-def _output_text(output: Any) -> str:
+def _write_output(output: Any) -> str:
     if output is None or isinstance(output, str):
         return output or ""
     parts: Any = output
@@ -215,7 +219,7 @@ def _output_text(output: Any) -> str:
     return json.dumps(output, default=str)
 
 
-def _part(content: Any) -> dict[str, Any] | None:
+def _write_part(content: Any) -> dict[str, Any] | None:
     match content.type:
         case "text":
             return {"type": "text", "text": content.text} if content.text else None
@@ -237,13 +241,13 @@ def rewrite_message(message: Any, entries: Sequence[Entry], became: Sequence[tup
     for (_, places), (before, after) in zip(entries, became, strict=True):
         parts = [] if after is None else [new for _, new in align_parts(before.parts, after.parts)]
         for place, new in zip(places, [*parts, *[None] * (len(places) - len(parts))], strict=True):
-            left[place] = _with_part(left[place], new)
+            left[place] = _rewrite_content(left[place], new)
     changed = copy.copy(message)
     changed.contents = [content for content in left.values() if content is not None]
     return changed
 
 
-def _with_part(content: Any, new: Part | None) -> Any:
+def _rewrite_content(content: Any, new: Part | None) -> Any:
     own = cast("Any", type(content))
     if new is None:
         return None

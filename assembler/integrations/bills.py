@@ -28,7 +28,7 @@ def bill_of(context: Context, usage: object, uncounted: Count) -> CalibratedCoun
     return bill if least <= bill.billed <= most else None
 
 
-def without(overflow: Overflow, uncounted: int) -> Overflow:
+def subtract_uncounted(overflow: Overflow, uncounted: int) -> Overflow:
     """Subtract tokens that were in the refused request but not in the context."""
     used, limit = (None if said is None else max(said - uncounted, 1) for said in (overflow.used, overflow.limit))
     return attrs.evolve(overflow, used=used, limit=limit)

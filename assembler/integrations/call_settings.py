@@ -25,12 +25,12 @@ def tool_choice(given: object, tools: Sequence[object]) -> str | None:
         return "required"
     fields = fields_of(given)
     if fields is None:
-        return _known(given, tools)
+        return _recognise_choice(given, tools)
     named = fields_in(fields, "function").get("name") or fields.get("name") or fields.get("required_function_name")
-    return _known(named or fields.get("mode") or fields.get("type"), tools)
+    return _recognise_choice(named or fields.get("mode") or fields.get("type"), tools)
 
 
-def _known(name: object, tools: Sequence[object]) -> str | None:
+def _recognise_choice(name: object, tools: Sequence[object]) -> str | None:
     if not isinstance(name, str):
         return None
     if name in map(_name_of, tools):

@@ -16,7 +16,7 @@ from assembler.conversation.summary_request import Wanted
 from assembler.dialects import Dialect
 from assembler.dialects.reading.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps
-from assembler.integrations.bills import bill_of, without
+from assembler.integrations.bills import bill_of, subtract_uncounted
 from assembler.integrations.kept_objects import with_own_system
 from assembler.integrations.known_calls import KnownCall, KnownCalls
 from assembler.pipeline.state import state_of
@@ -118,7 +118,7 @@ class Fitting:
         `messages` may be new objects at each call: those equal to the last call's are recognised. `state` is the
         `context.state()` of the conversation's last call, if the framework can store it.
         """
-        assembler, remember = self._gathered(messages, asked, run, state)
+        assembler, remember = self._gather_call(messages, asked, run, state)
         with _note_refusals():
             return remember(assembler.build())
 
@@ -126,7 +126,7 @@ class Fitting:
         self, messages: Sequence[object], asked: Asked, *, run: Hashable = None, state: State | None = None
     ) -> Context:
         """Do the same as `fit` in a thread, and await async summarizers. The event loop is never blocked."""
-        assembler, remember = self._gathered(messages, asked, run, state)
+        assembler, remember = self._gather_call(messages, asked, run, state)
         with _note_refusals():
             return remember(await assembler.abuild())
 
@@ -140,18 +140,18 @@ class Fitting:
         keeps_none = budget is not None and not budget.overhead
         return [tool for tool in tools if keeps_none or is_function(tool)]
 
-    def _gathered(
+    def _gather_call(
         self, messages: Sequence[object], asked: Asked, run: Hashable, state: State | None
     ) -> tuple[Assembler, Callable[[Context], Context]]:
         """Return the assembler of a call, and a function that remembers its context."""
         known = self._known.alike(messages, run)
         if known is not None and not known.is_stored_as(state):
             known = None  # another process has continued the conversation
-        same = _recognised(messages, known)
+        same = _recognise_messages(messages, known)
         if known is not None and known.asked == asked:
             assembler = known.assembler.fork()
         else:
-            assembler = _with_history(asked.onto(self.assembler), known)
+            assembler = _give_history(asked.onto(self.assembler), known)
         if known is not None:
             assembler.anchor(known.anchor)
         assembler.add_messages(same)
@@ -204,7 +204,7 @@ class Fitting:
         overflow, known = overflow_of(refusal), self._known.called_with(context)
         if overflow is None or known is None or known.refused >= LESSONS or context.input_limit is None:
             return None
-        bill = calibrate(context, without(overflow, uncounted.tokens))
+        bill = calibrate(context, subtract_uncounted(overflow, uncounted.tokens))
         earlier = (known.stored, state_of(context.inside, None), *known.earlier)
         refused = known.refused + 1
         self._known.exchange(known, attrs.evolve(known, bill=bill, refused=refused, earlier=earlier, is_open=False))
@@ -234,14 +234,14 @@ class Fitting:
 
     def fit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Fit the raw body of a call, as `fit_request` does."""
-        known, same, steps = self._steps(body, dialect, run)
+        known, same, steps = self._begin_steps(body, dialect, run)
         fitted = built(steps)
         self._remember(KnownCall(run, None, same, fitted.assembler, fitted.context), known)
         return fitted
 
     async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Do the same as `fit_body` in a thread, and await async summarizers."""
-        known, same, steps = await asyncio.to_thread(self._steps, body, dialect, run)
+        known, same, steps = await asyncio.to_thread(self._begin_steps, body, dialect, run)
         step = await asyncio.to_thread(advance, steps, None)
         while isinstance(step, Assembler):
             try:
@@ -252,13 +252,13 @@ class Fitting:
         self._remember(KnownCall(run, None, same, step.assembler, step.context), known)
         return step
 
-    def _steps(
+    def _begin_steps(
         self, body: Mapping[str, Any], dialect: Dialect, run: Hashable
     ) -> tuple[KnownCall | None, Sequence[object], Steps]:
         raw = RawRequest.of(body, dialect)
         listed = raw.messages
         known = self._known.alike(listed, run)
-        same = _recognised(listed, known)
+        same = _recognise_messages(listed, known)
         before = None if known is None else known.assembler
         base = self.assembler if known is None else self.assembler.fork().anchor(known.anchor)
         return known, same, fit_steps(raw, base, messages=same, before=before)
@@ -285,7 +285,7 @@ def _note_refusals() -> Generator[None]:
         raise
 
 
-def _with_history(assembler: Assembler, known: KnownCall | None) -> Assembler:
+def _give_history(assembler: Assembler, known: KnownCall | None) -> Assembler:
     """Give an assembler the history of a conversation's last call, with everything that is known about it."""
     if known is None:
         return assembler
@@ -319,7 +319,7 @@ class LastCall:
         return None if context is None else context.report
 
 
-def _recognised(messages: Sequence[object], known: KnownCall | None) -> list[object]:
+def _recognise_messages(messages: Sequence[object], known: KnownCall | None) -> list[object]:
     """Replace messages by the equal objects of the last call, so that their readings are reused."""
     before = () if known is None else known.messages
     both = [old if old == new else new for old, new in zip(before, messages, strict=False)]

@@ -93,7 +93,7 @@ class KnownCalls:
             self._last.pop(before, None)
             if before.is_open:
                 self._replaced.append(before)
-        self._put(new)
+        self._put_last(new)
 
     def called_with(self, context: Context) -> KnownCall | None:
         """Return the call of this context; None if it is forgotten."""
@@ -105,12 +105,12 @@ class KnownCalls:
 
     def exchange(self, known: KnownCall, new: KnownCall) -> None:
         """Put what is now known of a call in place of what was."""
-        self._put(new)
+        self._put_last(new)
         self._last.pop(known, None)
         with suppress(ValueError):
             self._replaced.remove(known)
 
-    def _put(self, new: KnownCall) -> None:
+    def _put_last(self, new: KnownCall) -> None:
         self._last[new] = None
         for oldest in list(self._last)[: -self.conversations]:
             self._last.pop(oldest, None)

@@ -85,7 +85,7 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call the model with the messages that fit. Raises the errors of `build`."""
-        call = self._read(request)
+        call = self._read_call(request)
         state = call.state
         while True:
             context = self._fitting.fit(call.message_dicts, call.asked, run=call.run, state=state)
@@ -95,11 +95,11 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
                 if (state := self._fitting.learn(context, error)) is None:
                     raise
             else:
-                return _with_state(response, self._fitting.settle(context, _billed(response.result)))
+                return _add_state(response, self._fitting.settle(context, _read_bill(response.result)))
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Await the model with the messages that fit. The build runs in a thread, and async summarizers are awaited."""
-        call = self._read(request)
+        call = self._read_call(request)
         state = call.state
         while True:
             context = await self._fitting.afit(call.message_dicts, call.asked, run=call.run, state=state)
@@ -109,9 +109,9 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
                 if (state := await self._fitting.alearn(context, error)) is None:
                     raise
             else:
-                return _with_state(response, await self._fitting.asettle(context, _billed(response.result)))
+                return _add_state(response, await self._fitting.asettle(context, _read_bill(response.result)))
 
-    def _read(self, request: Any) -> _ModelCall:
+    def _read_call(self, request: Any) -> _ModelCall:
         own: Any = request.system_message
         listed: list[Any] = [] if own is None or isinstance(own.content, str) else [own]
         prompt: str | None = None if own is None or listed else own.content
@@ -119,12 +119,12 @@ class AssemblerMiddleware(LastCall, AgentMiddleware):  # type: ignore[misc,type-
         return _ModelCall(request, history, len(listed), prompt, asked_of(request, prompt, self._fitting))
 
 
-def _with_state(response: Any, state: State) -> Any:
+def _add_state(response: Any, state: State) -> Any:
     """Return the model's response with an update of the graph's state."""
     return ExtendedModelResponse(model_response=response, command=Command(update={STORED_AS: state}))
 
 
-def _billed(messages: Sequence[Any]) -> int | None:
+def _read_bill(messages: Sequence[Any]) -> int | None:
     """Return the input tokens of the first message that has them. LangChain includes cached ones."""
     usages = (getattr(message, "usage_metadata", None) for message in messages)
     return next((usage["input_tokens"] for usage in usages if usage), None)
@@ -152,14 +152,16 @@ class PreModelHook(LastCall):
     def around(self, model: Any) -> Any:
         """A copy of the chat model that makes refused calls again, and fits the call for a structured answer."""
         self._answers = True
-        laid_out, retries, kind = self._laid_out, self._retries, cast("Any", type(model))
+        laid_out, retries, kind = self._lay_out, self._retries, cast("Any", type(model))
 
         class Answering(kind):  # type: ignore[misc,valid-type,unused-ignore]
             def invoke(self, input: Any, *settings: Any, **more: Any) -> Any:
-                return retries.call(_listed(input), lambda given: kind.invoke(self, given, *settings, **more))
+                return retries.call(_list_messages(input), lambda given: kind.invoke(self, given, *settings, **more))
 
             async def ainvoke(self, input: Any, *settings: Any, **more: Any) -> Any:
-                return await retries.acall(_listed(input), lambda given: kind.ainvoke(self, given, *settings, **more))
+                return await retries.acall(
+                    _list_messages(input), lambda given: kind.ainvoke(self, given, *settings, **more)
+                )
 
             def with_structured_output(self, schema: Any, **more: Any) -> Any:
                 chain: Any = kind.with_structured_output(self, schema, **more)
@@ -182,28 +184,28 @@ class PreModelHook(LastCall):
             warnings.warn(_OWN_CALL, stacklevel=2)
         messages: Any = cast("Mapping[str, Any]", state)["messages"] if isinstance(state, Mapping) else state.messages
         kept: Any = cast("Mapping[str, Any]", state).get(STORED_AS) if isinstance(state, Mapping) else None
-        self._settle(messages)
-        sent = self._laid_out(messages, Asked(), kept)
+        self._settle_last(messages)
+        sent = self._lay_out(messages, Asked(), kept)
         assert self.last_context is not None
         return {"llm_input_messages": sent, STORED_AS: self.last_context.state()}
 
-    def _settle(self, messages: Any) -> None:
+    def _settle_last(self, messages: Any) -> None:
         """Take the bill of the last call from its answer, which is now in the state."""
         history = _History.of(messages, self._fitting)
         if (last := self._fitting.before(history.message_dicts)) is not None:
             context, length = last
-            self._fitting.settle(context, _billed(history.answer_to(length)))
+            self._fitting.settle(context, _read_bill(history.answer_to(length)))
 
-    def _laid_out(self, messages: Any, asked: Asked, state: Any = None) -> list[Any]:
+    def _lay_out(self, messages: Any, asked: Asked, state: Any = None) -> list[Any]:
         history = _History.of(messages, self._fitting)
         context = self._fitting.fit(history.message_dicts, asked, state=state)
         kept, system = history.kept(context), context.system
         sent = kept if system is None else [SystemMessage(content=system), *kept]
-        self._retries.add(sent, context, lambda learned: self._laid_out(messages, asked, learned))
+        self._retries.add(sent, context, lambda learned: self._lay_out(messages, asked, learned))
         return sent
 
 
-def _listed(given: Any) -> Any:
+def _list_messages(given: Any) -> Any:
     """Return a model's input as its messages; a text stays one."""
     return given.to_messages() if hasattr(given, "to_messages") else given
 

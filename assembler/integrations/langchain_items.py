@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 from assembler.conversation.messages import Call, Message
 from assembler.integrations.langchain_messages import as_chat, calls_of, kind_of, with_arguments
-from assembler.integrations.langchain_messages import rewrite_message as retold
+from assembler.integrations.langchain_messages import rewrite_message as rewrite_chat_message
 from assembler.integrations.openai_dicts import call_item, text_of
 
 Item: TypeAlias = dict[str, Any]
@@ -32,25 +32,25 @@ _OWN = ("index", "sub_index")
 
 def items_of(message: Any) -> list[Item]:
     """Return a message as it is sent: an answer of the model as items, any other as one message."""
-    return [item for _, item in _items_by_place(message)]
+    return [item for _, item in _place_items(message)]
 
 
-def _items_by_place(message: Any) -> list[tuple[Place, Item]]:
+def _place_items(message: Any) -> list[tuple[Place, Item]]:
     if kind_of(message) != "ai":
         return [(None, as_chat(message))]
-    items = [*_outside_content(message), *_in_content(message)]
-    items += _calls(message, {item.get("call_id") for _, item in items})
+    items = [*_list_items_outside_content(message), *_list_items_in_content(message)]
+    items += _write_calls(message, {item.get("call_id") for _, item in items})
     return items or [(0, {"role": "assistant", "content": ""})] if message.content == "" else items
 
 
-def _outside_content(message: Any) -> Iterator[tuple[Place, Item]]:
+def _list_items_outside_content(message: Any) -> Iterator[tuple[Place, Item]]:
     """Yield the items that `output_version="v0"` keeps outside of the content."""
     held: Any = message.additional_kwargs.get("reasoning")
     if isinstance(held, dict):
         yield "reasoning", cast(Item, held)
 
 
-def _in_content(message: Any) -> Iterator[tuple[Place, Item]]:
+def _list_items_in_content(message: Any) -> Iterator[tuple[Place, Item]]:
     content: Any = message.content
     if isinstance(content, str):
         if content:
@@ -66,16 +66,16 @@ def _in_content(message: Any) -> Iterator[tuple[Place, Item]]:
             text = fields.get("text") or fields.get("refusal") or ""
             yield place, {"role": "assistant", "content": text}
         elif kind == "reasoning":
-            yield place, _reasoning(fields)
+            yield place, _write_reasoning(fields)
         elif kind in _OF_OTHERS or str(kind).endswith(_RESULT_OF_OTHERS):
             continue
         elif kind not in _CALLS:
             yield place, fields
-        elif (item := _served_call(fields, message)) is not None:
+        elif (item := _find_served_call(fields, message)) is not None:
             yield None, item
 
 
-def _reasoning(block: Item) -> Item:
+def _write_reasoning(block: Item) -> Item:
     """Return a reasoning item. A `v1` block has its encrypted content in `extras`; other versions keep the item."""
     if "summary" in block or "reasoning" not in block:
         return block
@@ -86,7 +86,7 @@ def _reasoning(block: Item) -> Item:
     return item | ({"encrypted_content": sealed} if sealed else {})
 
 
-def _served_call(block: Item, message: Any) -> Item | None:
+def _find_served_call(block: Item, message: Any) -> Item | None:
     """Return a call as the server's item, which a block keeps; None if the message's `tool_calls` is sent instead."""
     if block.get("type") == "function_call":
         return block if block.get("call_id") else None
@@ -99,7 +99,7 @@ def _served_call(block: Item, message: Any) -> Item | None:
     return {**call_item(call["id"], call["name"], arguments), "id": extras["item_id"], **status}
 
 
-def _calls(message: Any, in_content: Container[object]) -> Iterator[tuple[Place, Item]]:
+def _write_calls(message: Any, in_content: Container[object]) -> Iterator[tuple[Place, Item]]:
     for call, arguments in calls_of(message):
         if call["id"] not in in_content:
             yield None, call_item(call["id"], call["name"] or "", arguments)
@@ -109,8 +109,8 @@ def rewrite_items(message: Any, became: Sequence[tuple[Message, Message | None]]
     """Return a copy of the message with the texts that are left of its items, and the same ids and metadata."""
     if kind_of(message) != "ai":
         before, after = became[0]
-        return retold(message, before, cast(Message, after))
-    pairs = list(zip((place for place, _ in _items_by_place(message)), became, strict=True))
+        return rewrite_chat_message(message, before, cast(Message, after))
+    pairs = list(zip((place for place, _ in _place_items(message)), became, strict=True))
     left: dict[Place, Message | None] = {place: after for place, (_, after) in pairs if place is not None}
     same = {place for place, (before, after) in pairs if after is before}
     extra = dict(message.additional_kwargs)
@@ -119,25 +119,27 @@ def rewrite_items(message: Any, became: Sequence[tuple[Message, Message | None]]
     arguments = {
         part.id: part.arguments for _, (_, after) in pairs if after for part in after.parts if type(part) is Call
     }
-    retold_call = any(old is not new for place, (old, new) in pairs if place is None)
-    untrue = _CALLS if retold_call else frozenset[str]()
-    changes = {"content": _content(message.content, left, same, untrue), "additional_kwargs": extra}
+    has_new_arguments = any(old is not new for place, (old, new) in pairs if place is None)
+    untrue = _CALLS if has_new_arguments else frozenset[str]()
+    changes = {"content": _rewrite_content(message.content, left, same, untrue), "additional_kwargs": extra}
     return message.model_copy(update=changes | with_arguments(message, arguments))
 
 
-def _content(content: Any, left: Mapping[Place, Message | None], same: set[Place], untrue: frozenset[str]) -> Any:
+def _rewrite_content(
+    content: Any, left: Mapping[Place, Message | None], same: set[Place], untrue: frozenset[str]
+) -> Any:
     """Return the content that is left, without blocks that the change has made untrue."""
     if isinstance(content, str):
-        return content if not content or 0 in same else _text_of_message(left[0])
+        return content if not content or 0 in same else _join_texts(left[0])
     kept: list[Any] = []
     for place, block in enumerate(cast("Sequence[Any]", content)):
         if place in same or (place not in left and block.get("type") not in untrue):
             kept.append(block)
         elif (after := left.get(place)) is not None:
             own = cast(Item, block) if isinstance(block, dict) else {"type": "text"}
-            kept.append({**own, "text": _text_of_message(after)})
+            kept.append({**own, "text": _join_texts(after)})
     return kept
 
 
-def _text_of_message(message: Message | None) -> str:
+def _join_texts(message: Message | None) -> str:
     return "" if message is None else text_of(message.parts)

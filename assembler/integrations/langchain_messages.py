@@ -37,7 +37,7 @@ def as_chat(message: Any) -> dict[str, Any]:
     kind = kind_of(message)
     fields: dict[str, Any] = {"role": _ROLES.get(kind) or getattr(message, "role", kind)}
     content = message.content
-    fields["content"] = content if isinstance(content, str) else [said for _, said in _blocks(content) if said]
+    fields["content"] = content if isinstance(content, str) else [said for _, said in _respell_blocks(content) if said]
     if kind == "tool":
         failed = {"is_error": True} if message.status == "error" else {}  # Claude is told, OpenAI's models are not
         return {**fields, "tool_call_id": message.tool_call_id, **failed}
@@ -69,7 +69,7 @@ def calls_of(message: Any) -> list[tuple[Any, str]]:
     return [*made, *((call, call["args"] or "") for call in message.invalid_tool_calls)]
 
 
-def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None]]:
+def _respell_blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None]]:
     """Yield each content block with its form in the request; None for one that is not sent as content."""
     for block in content:
         if isinstance(block, str):
@@ -82,12 +82,12 @@ def _blocks(content: Sequence[Any]) -> Iterator[tuple[Any, dict[str, Any] | None
             # Not every API takes reasoning back: marked as reasoning, it is left to the dialect.
             yield block, {"type": "thinking", "thinking": str(block.get("reasoning", ""))}
         elif is_data_content_block(block):
-            yield block, _medium(block)
+            yield block, _respell_medium(block)
         else:
             yield block, dict(block)
 
 
-def _medium(block: dict[str, Any]) -> dict[str, Any]:
+def _respell_medium(block: dict[str, Any]) -> dict[str, Any]:
     """Return a medium in OpenAI's form, or in Claude's where Chat Completions has none: a text, a file's URL."""
     kind: str = block["type"]
     if kind == "text-plain" and "text" in block:
@@ -111,7 +111,7 @@ def rewrite_message(message: Any, before: Message, after: Message, read: Any = N
     became = [new for _, new in align_parts(before.parts, after.parts)]
     if isinstance(answer := became[0] if became else None, Result):
         return message.model_copy(update={"content": text_of(answer.parts)})
-    changes: dict[str, Any] = {"content": _content(message.content, read or message.content, became)}
+    changes: dict[str, Any] = {"content": _rewrite_content(message.content, read or message.content, became)}
     arguments = {part.id: part.arguments for part in became if isinstance(part, Call)}
     return message.model_copy(update=changes | with_arguments(message, arguments))
 
@@ -127,12 +127,12 @@ def with_arguments(message: Any, arguments: dict[str | None, str]) -> dict[str, 
     return {"tool_calls": [{**call, "args": json.loads(arguments[call["id"]])} for call in kept]}
 
 
-def _content(content: Any, read: Any, became: Sequence[Part | None]) -> Any:
+def _rewrite_content(content: Any, read: Any, became: Sequence[Part | None]) -> Any:
     if isinstance(content, str):
         return became[0] if became and isinstance(became[0], str) else ""
     parts = iter(became)
     kept: list[Any] = []
-    for block, (_, said) in zip(content, _blocks(read), strict=True):
+    for block, (_, said) in zip(content, _respell_blocks(read), strict=True):
         part = next(parts) if said else ""
         if part is None:
             continue

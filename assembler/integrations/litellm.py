@@ -119,18 +119,18 @@ class _Bodies:
 
     async def settle(self, call: Mapping[str, Any], answer: object) -> None:
         """Take the bill of a remembered call from its answer, or from a part of its stream."""
-        usage = _usage(answer)
-        if usage is not None and (begun := self._forget(call)) is not None:
+        usage = _find_usage(answer)
+        if usage is not None and (begun := self._forget_call(call)) is not None:
             fitting, fitted = begun
             await fitting.asettle(fitted.context, usage, uncounted=fitted.uncounted)
 
     async def learn(self, call: Mapping[str, Any], error: Exception) -> None:
         """Take a refusal of a remembered call, so that the conversation's next attempt fits, also one by a router."""
-        if (begun := self._forget(call)) is not None:
+        if (begun := self._forget_call(call)) is not None:
             fitting, fitted = begun
             await fitting.alearn(fitted.context, error, uncounted=fitted.uncounted)
 
-    def _forget(self, call: Mapping[str, Any]) -> tuple[Fitting, Fitted] | None:
+    def _forget_call(self, call: Mapping[str, Any]) -> tuple[Fitting, Fitted] | None:
         return self._begun.pop(str(call.get("litellm_call_id")), None)
 
     def of(self, call: Mapping[str, Any], kind: str, *, own: Hashable = None) -> _Call | None:
@@ -145,7 +145,7 @@ class _Bodies:
         if (fitting := self._fittings.get(place)) is None:
             base = speaking(self.assemblers[name], shape.dialect)
             fitting = self._fittings.setdefault(place, Fitting(base, conversations=self.conversations))
-        return _Call(call, shape, fitting, _session(call, own))
+        return _Call(call, shape, fitting, _identify_session(call, own))
 
     def has_begun(self, call: Mapping[str, Any]) -> bool:
         """Return whether a call has LiteLLM's id of one that still runs: LiteLLM makes it to answer that one."""
@@ -163,14 +163,14 @@ class _Call:
     def body(self) -> dict[str, Any]:
         """The arguments that are sent to the API and billed."""
         keys = (*self.shape.regions, *self.shape.options)
-        return _as_sent({key: self.call[key] for key in keys if self.call.get(key) is not None}, self.shape)
+        return _respell_body({key: self.call[key] for key in keys if self.call.get(key) is not None}, self.shape)
 
     def around(self, fitted: Mapping[str, Any]) -> dict[str, Any]:
         kept = {key: value for key, value in self.call.items() if key not in self.shape.regions or key in fitted}
         return kept | {key: fitted[key] for key in self.shape.regions if key in fitted}
 
 
-def _as_sent(body: dict[str, Any], shape: _Shape) -> dict[str, Any]:
+def _respell_body(body: dict[str, Any], shape: _Shape) -> dict[str, Any]:
     """Return a body in the API's own words, as LiteLLM translates what only its functions take."""
     if isinstance(body.get("response_format"), type):
         body["response_format"] = type_to_response_format_param(body["response_format"])
@@ -183,7 +183,7 @@ def _as_sent(body: dict[str, Any], shape: _Shape) -> dict[str, Any]:
     return body
 
 
-def _session(call: Mapping[str, Any], own: Hashable) -> Hashable:
+def _identify_session(call: Mapping[str, Any], own: Hashable) -> Hashable:
     """Return LiteLLM's id of the session, with the proxy's key; None if the call has none."""
     noted: Any = call.get("metadata") or call.get("litellm_metadata") or {}
     session = call.get("litellm_session_id") or noted.get("session_id")
@@ -225,7 +225,7 @@ class _Hook(LastCall, CustomLogger):
         await self._bodies.learn(request_data, exception)
 
 
-def _usage(answer: object) -> object:
+def _find_usage(answer: object) -> object:
     """Return the usage of an answer, or of the answer inside a stream's event."""
     if isinstance(answer, Mapping):
         return cast("Mapping[str, object]", answer).get("usage")
@@ -285,18 +285,18 @@ def fitted(
     kind = getattr(function, "__name__", "")
     if kind not in _SHAPES:
         raise BudgetError(f"expected one of {', '.join(_SHAPES)} of litellm, got {kind or type(function).__name__}")
-    wrapped = _awaiting if inspect.iscoroutinefunction(function) else _calling
+    wrapped = _wrap_async if inspect.iscoroutinefunction(function) else _wrap_sync
     return wrapped(function, _Bodies(assemblers, conversations), kind)
 
 
-def _named(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+def _name_arguments(function: Callable[..., Any], args: tuple[Any, ...], given: Mapping[str, Any]) -> dict[str, Any]:
     return {**dict(zip(inspect.signature(function).parameters, args, strict=False)), **given}
 
 
-def _awaiting(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callable[..., Any]:
+def _wrap_async(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callable[..., Any]:
     @functools.wraps(function)
     async def called(*args: Any, **given: Any) -> Any:
-        named = _named(function, args, given)
+        named = _name_arguments(function, args, given)
         if (call := bodies.of(named, kind)) is None:
             return await function(**named)
         while True:
@@ -307,16 +307,16 @@ def _awaiting(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Calla
                 if await call.fitting.alearn(fitted.context, error, uncounted=fitted.uncounted) is None:
                     raise
             else:
-                await call.fitting.asettle(fitted.context, _usage(answer), uncounted=fitted.uncounted)
+                await call.fitting.asettle(fitted.context, _find_usage(answer), uncounted=fitted.uncounted)
                 return answer
 
     return called
 
 
-def _calling(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callable[..., Any]:
+def _wrap_sync(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def called(*args: Any, **given: Any) -> Any:
-        named = _named(function, args, given)
+        named = _name_arguments(function, args, given)
         if (call := bodies.of(named, kind)) is None:
             return function(**named)
         while True:
@@ -327,7 +327,7 @@ def _calling(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Callab
                 if call.fitting.learn(fitted.context, error, uncounted=fitted.uncounted) is None:
                     raise
             else:
-                call.fitting.settle(fitted.context, _usage(answer), uncounted=fitted.uncounted)
+                call.fitting.settle(fitted.context, _find_usage(answer), uncounted=fitted.uncounted)
                 return answer
 
     return called

@@ -107,7 +107,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
         Up to three times. The memory keeps what the refusals said.
         """
-        return _answering(llm, self._retries)
+        return _make_retrying(llm, self._retries)
 
     @classmethod
     def class_name(cls) -> str:
@@ -164,34 +164,34 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         does not fit, so that an agent does not fail after it has answered.
         """
         history = self.chat_store.get_messages(self.chat_store_key)
-        fields = self._fields(history, kwargs)
+        fields = self._read_history(history, kwargs)
         if _is_request(fields):
-            return self._laid_out(history, fields, self.states.get(_OWN))
-        return self._answered(history, fields)
+            return self._lay_out(history, fields, self.states.get(_OWN))
+        return self._cut_answered(history, fields)
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return the messages that fit, read by the store's coroutine."""
         history = await self.chat_store.aget_messages(self.chat_store_key)
-        fields = self._fields(history, kwargs)
+        fields = self._read_history(history, kwargs)
         if _is_request(fields):
-            return await self._alaid_out(history, fields, self.states.get(_OWN))
-        return self._answered(history, fields)
+            return await self._alay_out(history, fields, self.states.get(_OWN))
+        return self._cut_answered(history, fields)
 
-    def _laid_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
-        return self._sent(self._fitting.fit(fields, Asked(), state=state), history, fields)
+    def _lay_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
+        return self._remember_sent(self._fitting.fit(fields, Asked(), state=state), history, fields)
 
-    async def _alaid_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
-        return self._sent(await self._fitting.afit(fields, Asked(), state=state), history, fields)
+    async def _alay_out(self, history: Sequence[ChatMessage], fields: Any, state: State | None) -> list[ChatMessage]:
+        return self._remember_sent(await self._fitting.afit(fields, Asked(), state=state), history, fields)
 
-    def _sent(self, context: Context, history: Sequence[ChatMessage], fields: Any) -> list[ChatMessage]:
-        _remember(self.states, _OWN, context.state())
-        sent = _with_system(context.inside, history)
+    def _remember_sent(self, context: Context, history: Sequence[ChatMessage], fields: Any) -> list[ChatMessage]:
+        _keep_state(self.states, _OWN, context.state())
+        sent = _insert_system(context.inside, history)
         self._retries.add(
-            sent, context, partial(self._laid_out, history, fields), partial(self._alaid_out, history, fields)
+            sent, context, partial(self._lay_out, history, fields), partial(self._alay_out, history, fields)
         )
         return sent
 
-    def _fields(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[dict[str, Any]]:
+    def _read_history(self, history: Sequence[ChatMessage], asked: dict[str, Any]) -> list[dict[str, Any]]:
         if asked.get("initial_token_count"):
             raise AssemblyError(
                 "initial_token_count: tokens of a prefix that the assembler cannot see; "
@@ -199,19 +199,19 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
             )
         return [message_fields(message) for message in history]
 
-    def _answered(self, history: Sequence[ChatMessage], fields: Sequence[dict[str, Any]]) -> list[ChatMessage]:
+    def _cut_answered(self, history: Sequence[ChatMessage], fields: Sequence[dict[str, Any]]) -> list[ChatMessage]:
         try:
             plan = self._fitting.assembler.fork().add_messages(fields).plan()
         except ContextLengthError:
             return list(history)
-        return _with_system(plan.inside, history)
+        return _insert_system(plan.inside, history)
 
 
 _OWN = ""
 """The name of a memory's own state. Those of agents have the agents' names."""
 
 
-def _remember(states: dict[str, Any], name: str, state: dict[str, Any]) -> None:
+def _keep_state(states: dict[str, Any], name: str, state: dict[str, Any]) -> None:
     if worth_keeping(state) is None:
         states.pop(name, None)
     else:
@@ -244,7 +244,7 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         self._fitting = Fitting(self.assembler, conversations=self.conversations)
         if self.output_cls is not None:
             self._answer_cls, self.output_cls = self.output_cls, None
-            self.structured_output_fn = self._answer
+            self.structured_output_fn = self._make_answer
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run as `FunctionAgent` does, by default with a memory that returns every message."""
@@ -252,11 +252,11 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
             kwargs["memory"] = AssemblerMemory.from_defaults()
         return super().run(*args, **kwargs)
 
-    async def _answer(self, messages: list[ChatMessage]) -> Any:
+    async def _make_answer(self, messages: list[ChatMessage]) -> Any:
         """Make LlamaIndex's separate call for the structured answer, with a history that fits."""
         prompt = [ChatMessage(self.system_prompt, role="system")] if self.system_prompt else []
         base = self._fitting.assembler
-        kept = await asyncio.to_thread(_fitted_answer, base, [*prompt, *messages], self._answer_cls)
+        kept = await asyncio.to_thread(_fit_answer, base, [*prompt, *messages], self._answer_cls)
         return await generate_structured_response(messages=kept, llm=self.llm, output_cls=self._answer_cls)
 
     async def take_step(self, ctx: Any, llm_input: list[ChatMessage], tools: Sequence[Any], memory: Any) -> Any:
@@ -268,31 +268,31 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         states: dict[str, Any] = memory.states if own else await ctx.store.get(STORED_AS, default={})
         aside = OneCall(ctx, self.scratchpad_key)
         try:
-            context, output = await self._called(aside, [*llm_input, *rounds], tools, memory, states)
+            context, output = await self._call_model(aside, [*llm_input, *rounds], tools, memory, states)
         finally:
             if not own:
                 await ctx.store.set(STORED_AS, states)
         await ctx.store.set(self.scratchpad_key, [*rounds, *aside.scratchpad])
-        _remember(states, self.name, await self._fitting.asettle(context, _usage(output.raw)))
+        _keep_state(states, self.name, await self._fitting.asettle(context, _find_usage(output.raw)))
         if not own:
             await ctx.store.set(STORED_AS, states)
         return output
 
-    async def _called(
+    async def _call_model(
         self, ctx: Any, messages: list[ChatMessage], tools: Sequence[Any], memory: Any, states: dict[str, Any]
     ) -> tuple[Context, Any]:
         """Make a call, and a smaller one after each refusal as too long. Returns its context and its result."""
         while True:
-            context, fitted = await self._fitted(messages, tools, states)
+            context, fitted = await self._fit_call(messages, tools, states)
             try:
                 return context, await super().take_step(ctx, fitted, tools, memory)
             except Exception as error:
                 state = await self._fitting.alearn(context, error)
                 if state is None:
                     raise
-                _remember(states, self.name, state)
+                _keep_state(states, self.name, state)
 
-    async def _fitted(
+    async def _fit_call(
         self, messages: list[ChatMessage], tools: Sequence[Any], states: dict[str, Any]
     ) -> tuple[Context, list[ChatMessage]]:
         fields = [message_fields(message) for message in messages]
@@ -301,23 +301,23 @@ class AssemblerFunctionAgent(LastCall, FunctionAgent):
         sent += [tool.metadata.to_openai_tool(skip_length_check=True) for tool in tools]
         # A workflow's context has a new memory object in each run, so conversations are recognised by their beginning.
         first = bool(fields) and fields[-1]["role"] == "user"  # the agent forces its tool on no later call
-        own = dict(_settings_of(self.llm, self._fitting.dialect))
+        own = dict(_list_settings(self.llm, self._fitting.dialect))
         choice = tool_choice(self.initial_tool_choice, sent) if first and "tool_choice" not in own else None
         options = dict(serial_calls(self.allow_parallel_tool_calls)) | own
         asked = Asked(tools=sent, choice=choice, options=tuple(options.items()))
         context = await self._fitting.afit(fields, asked, run=self.name, state=states.get(self.name))
-        _remember(states, self.name, context.state())
-        return context, _with_system(context.inside, messages)
+        _keep_state(states, self.name, context.state())
+        return context, _insert_system(context.inside, messages)
 
 
-def _settings_of(llm: Any, dialect: str) -> Iterator[tuple[str, Any]]:
+def _list_settings(llm: Any, dialect: str) -> Iterator[tuple[str, Any]]:
     """Yield what the LLM itself adds to each call, if it may cost tokens. On Chat it takes the place of the agent's."""
     extra: Mapping[str, Any] = getattr(llm, "additional_kwargs", None) or {}
     priced = ("text",) if dialect == "openai_responses" else ("tool_choice", "response_format", "parallel_tool_calls")
     yield from ((key, extra[key]) for key in priced if key in extra)
 
 
-def _usage(raw: Any) -> object:
+def _find_usage(raw: Any) -> object:
     """Return the provider's usage from its raw answer, or from the last event of its stream; None without one."""
     fields = cast("Mapping[str, object]", raw if isinstance(raw, Mapping) else {})
     return fields.get("usage") or fields.get("usage_metadata")
@@ -327,16 +327,16 @@ _MEMORY_PLACE = 2
 """The position of the memory among the arguments of `run`: after the message and the history."""
 
 
-def _with_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def _insert_system(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     """Return the messages that stay, with the assembler's text as a system message after those at the head."""
-    kept = _kept(plan, messages)
+    kept = _keep_messages(plan, messages)
     system = plan.layout.system
     if system is not None:
         kept.insert(plan.view.head, ChatMessage(system, role="system"))
     return kept
 
 
-def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any) -> list[ChatMessage]:
+def _fit_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any) -> list[ChatMessage]:
     """Return the messages of a finished conversation that fit into the one message that LlamaIndex makes of it.
 
     The schema is priced both as a tool and as an answer format, because the LLM decides which is sent.
@@ -350,7 +350,7 @@ def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any
         if budget is not None:
             settings = attrs.evolve(settings, budget=attrs.evolve(budget, overhead=budget.overhead + extra))
         plan = Assembler.around(draft, settings).add_messages(fields).plan().inside
-        kept = _kept(plan, messages)
+        kept = _keep_messages(plan, messages)
         sent = bare.add_messages([message_fields(message) for message in messages_to_xml_format(kept)])
         over = 0 if budget is None else sent.plan().count.upper - budget.input_limit
         if over <= 0:
@@ -358,13 +358,13 @@ def _fitted_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any
         extra += over
 
 
-def _kept(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+def _keep_messages(plan: Planned, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     return kept_objects(
         plan, messages, rewritten=rewrite_message, of_summary=lambda text: ChatMessage(text, role="user")
     )
 
 
-def _answering(llm: Any, retries: Retries) -> Any:
+def _make_retrying(llm: Any, retries: Retries) -> Any:
     """Return a copy of the LLM that makes a call again, smaller, after a refusal as too long."""
     kind = cast("Any", type(llm))
 

@@ -72,17 +72,17 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
     async def __call__(self, data: Any) -> ModelInputData:  # pyright: ignore[reportUnknownParameterType]
         """Return the input that fits. Raises the errors of `build`. Waits for MCP servers to list their tools."""
         items: list[Any] = data.model_data.input
-        turns = _together(items)
-        tools = self._fitting.priced(await _definitions(data.agent, data.context))
+        turns = _group_parallel_calls(items)
+        tools = self._fitting.priced(await _define_tools(data.agent, data.context))
         settings: Any = data.agent.model_settings.resolve(self._settings)
         serial = serial_calls(settings.parallel_tool_calls)
         choice = None if _is_reset(data.agent, tools, items) else tool_choice(settings.tool_choice, tools)
-        asked = Asked(data.model_data.instructions, tools, _answer(data.agent.output_type), choice, options=serial)
-        context = await self._fitting.afit([_calls_message(turn) for turn in turns], asked)
+        asked = Asked(data.model_data.instructions, tools, _read_answer(data.agent.output_type), choice, options=serial)
+        context = await self._fitting.afit([_merge_calls(turn) for turn in turns], asked)
         kept: list[list[Any]] = kept_objects(
             context.inside,
             turns,
-            rewritten=_rewritten,
+            rewritten=_rewrite_items,
             of_summary=lambda text: [{"role": "user", "content": text}],
         )
         return ModelInputData(input=[*itertools.chain(*kept)], instructions=context.system)  # pyright: ignore[reportUnknownVariableType]
@@ -109,21 +109,21 @@ class FitInput(LastCall, RunHooks[Any]):  # type: ignore[misc,unused-ignore]
         return context is not None and await self._fitting.alearn(context, error) is not None
 
 
-async def _definitions(agent: Any, context: Any) -> list[dict[str, Any]]:
+async def _define_tools(agent: Any, context: Any) -> list[dict[str, Any]]:
     """Return the definitions of functions, handoffs, and hosted tools.
 
     A handoff that a function may disable is priced as if it were enabled.
     """
     tools: list[Any] = await agent.get_all_tools(RunContextWrapper(context=context))
     listed = [
-        _function(tool.name, tool.description, tool.params_json_schema, tool.strict_json_schema)
+        _define_function(tool.name, tool.description, tool.params_json_schema, tool.strict_json_schema)
         if isinstance(tool, FunctionTool)
-        else _hosted(tool)
+        else _define_hosted(tool)
         for tool in tools
     ]
     handoffs: list[Any] = [own if hasattr(own, "tool_name") else handoff(own) for own in agent.handoffs]
     listed += [
-        _function(own.tool_name, own.tool_description, own.input_json_schema, own.strict_json_schema)
+        _define_function(own.tool_name, own.tool_description, own.input_json_schema, own.strict_json_schema)
         for own in handoffs
         if own.is_enabled is not False
     ]
@@ -142,13 +142,13 @@ def _is_reset(agent: Any, tools: Sequence[Any], items: Sequence[Any]) -> bool:
     return bool(agent.reset_tool_choice and called) and called <= own
 
 
-def _hosted(tool: Any) -> dict[str, Any]:
+def _define_hosted(tool: Any) -> dict[str, Any]:
     """Return a hosted tool in the form of the Responses API, by the SDK's own code."""
     converted: list[Any] = Converter.convert_tools([tool], []).tools
     return dict(converted[0]) if converted else {"type": tool.name, "name": tool.name}
 
 
-def _answer(kind: Any) -> OutputSchema | None:
+def _read_answer(kind: Any) -> OutputSchema | None:
     if kind is None or kind is str:
         return None
     schema = kind if isinstance(kind, AgentOutputSchemaBase) else AgentOutputSchema(kind)
@@ -157,23 +157,23 @@ def _answer(kind: Any) -> OutputSchema | None:
     return OutputSchema("final_output", schema.json_schema(), strict=schema.is_strict_json_schema())
 
 
-def _function(name: str, about: str | None, schema: Mapping[str, Any], strict: Any) -> dict[str, Any]:
+def _define_function(name: str, about: str | None, schema: Mapping[str, Any], strict: Any) -> dict[str, Any]:
     return {"type": "function", "name": name, "description": about or "", "parameters": schema, "strict": strict}
 
 
-def _together(items: Sequence[Any]) -> list[list[Any]]:
+def _group_parallel_calls(items: Sequence[Any]) -> list[list[Any]]:
     """Return the items one by one, but parallel calls together, because they cost more than separate ones."""
     return runs(items, lambda item, before: item.get("type") == before.get("type") == "function_call")
 
 
-def _calls_message(turn: Sequence[Any]) -> Mapping[str, Any]:
+def _merge_calls(turn: Sequence[Any]) -> Mapping[str, Any]:
     if len(turn) == 1:
         return cast("Mapping[str, Any]", turn[0])
     calls = [chat_call(item["call_id"], item["name"], item["arguments"]) for item in turn]
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def _rewritten(turn: list[Any], before: Message, after: Message) -> list[Any]:
+def _rewrite_items(turn: list[Any], before: Message, after: Message) -> list[Any]:
     """Return copies of the items with the texts that the policy left, and the same ids and status."""
     if len(turn) == 1:
         return [dict(cast("Mapping[str, Any]", after.raw))]

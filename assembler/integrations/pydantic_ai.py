@@ -84,18 +84,18 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             messages,
             model.prepare_messages(messages, sent),
             dialect=dialect,
-            tags=_tags(model.profile),
+            tags=_choose_tags(model.profile),
             takes=model.accepts_stateless_artifacts,
         )
         sent_pieces = [*heads, *history]
         settings: Mapping[str, Any] = request_context.model_settings or {}
-        options = (*serial_calls(settings.get("parallel_tool_calls")), *_thinking(model, settings, sent, dialect))
-        tools = self._fitting.priced(_definitions(sent, dialect))
-        choice = tool_choice(_choice(model, settings, sent), tools)
-        asked = Asked(None, tools, _answer(sent), choice, options=options)
-        context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=_run(ctx))
-        kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_of_summary)[len(heads) :]
-        changes: dict[str, Any] = {"messages": join_pieces(messages, kept)}
+        options = (*serial_calls(settings.get("parallel_tool_calls")), *_read_thinking(model, settings, sent, dialect))
+        tools = self._fitting.priced(_define_tools(sent, dialect))
+        choice = tool_choice(_read_choice(model, settings, sent), tools)
+        asked = Asked(None, tools, _read_answer(sent), choice, options=options)
+        context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=_identify_run(ctx))
+        kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_make_summary)
+        changes: dict[str, Any] = {"messages": join_pieces(messages, kept[len(heads) :])}
         if context.system is not None:
             parts = [*(parameters.instruction_parts or ()), InstructionPart(content=context.system)]
             changes["model_request_parameters"] = dataclasses.replace(parameters, instruction_parts=parts)
@@ -104,22 +104,22 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Take the response's bill, cached tokens included, so that the next request counts from it."""
         if request_context.model.system not in _MADE_UP:
-            await self._fitting.settle_own(response.usage.input_tokens, _run(ctx))
+            await self._fitting.settle_own(response.usage.input_tokens, _identify_run(ctx))
         return response
 
     async def on_model_request_error(self, ctx: Any, *, request_context: Any, error: Exception) -> Any:
         """If the provider refused the request as too long, make a smaller one, up to three times."""
-        if await self._fitting.learn_own(error, _run(ctx)) is None:
+        if await self._fitting.learn_own(error, _identify_run(ctx)) is None:
             raise error
         raise RetryModelRequest from error
 
 
-def _run(ctx: Any) -> Hashable:
+def _identify_run(ctx: Any) -> Hashable:
     run: Hashable = ctx.conversation_id or ctx.run_id
     return run
 
 
-def _tags(profile: Mapping[str, Any]) -> tuple[str, str]:
+def _choose_tags(profile: Mapping[str, Any]) -> tuple[str, str]:
     """Return the tags of reasoning that is sent as text, in the model's own turn or in a turn of the user."""
     if profile.get("mimics_assistant_message_formatting"):
         return _CARRIED
@@ -127,7 +127,7 @@ def _tags(profile: Mapping[str, Any]) -> tuple[str, str]:
     return own
 
 
-def _choice(model: Any, settings: Mapping[str, Any], sent: Any) -> str | None:
+def _read_choice(model: Any, settings: Mapping[str, Any], sent: Any) -> str | None:
     """Return the tool choice as the models send it; None for the default.
 
     A call that only an output type forces is not forced if the model thinks, or takes no such choice.
@@ -143,7 +143,7 @@ def _choice(model: Any, settings: Mapping[str, Any], sent: Any) -> str | None:
     return next(iter(names)) if len(names) == 1 else mode
 
 
-def _thinking(model: Any, settings: Mapping[str, Any], sent: Any, dialect: str) -> tuple[tuple[str, Any], ...]:
+def _read_thinking(model: Any, settings: Mapping[str, Any], sent: Any, dialect: str) -> tuple[tuple[str, Any], ...]:
     """Return the setting that turns Claude's thinking on, as its API spells it. Other models bill no prompt for it."""
     extra: Any = settings.get("bedrock_additional_model_requests_fields") or {}
     asked: Any = settings.get("anthropic_thinking") or extra.get("thinking")
@@ -156,14 +156,14 @@ def _thinking(model: Any, settings: Mapping[str, Any], sent: Any, dialect: str) 
     return (("thinking", asked) if dialect == "anthropic" else ("additionalModelRequestFields", {"thinking": asked}),)
 
 
-def _definitions(parameters: Any, dialect: str) -> list[dict[str, Any]]:
+def _define_tools(parameters: Any, dialect: str) -> list[dict[str, Any]]:
     """Return the definitions of functions, output tools, and hosted tools."""
     functions = [
         {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
         for tool in (*parameters.declared_function_tools, *parameters.output_tools)
     ]
     tools = [{"type": "function", "function": function} for function in functions]
-    return [*tools, *(_native(tool, dialect) for tool in parameters.native_tools)]
+    return [*tools, *(_define_native(tool, dialect) for tool in parameters.native_tools)]
 
 
 _NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {
@@ -188,7 +188,7 @@ _NATIVE: Mapping[str, Mapping[str, dict[str, Any]]] = {
 """The hosted tools in the form of each API. Others are priced by their bound."""
 
 
-def _native(tool: Any, dialect: str) -> dict[str, Any]:
+def _define_native(tool: Any, dialect: str) -> dict[str, Any]:
     """Return a hosted tool with its settings, whose words are part of its price."""
     chosen = {field.name: getattr(tool, field.name) for field in dataclasses.fields(tool) if field.name != "kind"}
     settings = json.loads(json.dumps({name: held for name, held in chosen.items() if held is not None}, default=str))
@@ -196,7 +196,7 @@ def _native(tool: Any, dialect: str) -> dict[str, Any]:
     return {**settings, **known} if "type" in known else dict.fromkeys(known, settings)
 
 
-def _answer(parameters: Any) -> OutputSchema | None:
+def _read_answer(parameters: Any) -> OutputSchema | None:
     """Return the schema of the provider's own answer format. In `prompted` mode it is in the instructions."""
     answer = parameters.output_object
     if answer is None or parameters.output_mode != "native":
@@ -205,5 +205,5 @@ def _answer(parameters: Any) -> OutputSchema | None:
     return OutputSchema(answer.name or "final_result", answer.json_schema, answer.description, strict=strict)
 
 
-def _of_summary(text: str) -> Piece:
+def _make_summary(text: str) -> Piece:
     return Piece(sent=ModelRequest(parts=[UserPromptPart(content=text)]))

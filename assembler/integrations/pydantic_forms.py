@@ -47,10 +47,10 @@ def contents_of(content: Any, dialect: str) -> Any:
     """Return the contents of a prompt, or of a result's files, as an API gets them."""
     if isinstance(content, str):
         return content
-    return [said for item in content if (said := _content(item, dialect)) is not None]
+    return [said for item in content if (said := _write_content(item, dialect)) is not None]
 
 
-def _content(item: Any, dialect: str) -> dict[str, Any] | None:
+def _write_content(item: Any, dialect: str) -> dict[str, Any] | None:
     """Return one item of a prompt; None for a cache point."""
     if isinstance(item, str):
         return {"type": "text", "text": item}
@@ -60,13 +60,13 @@ def _content(item: Any, dialect: str) -> dict[str, Any] | None:
     if isinstance(text := getattr(item, "content", None), str):
         return {"type": "text", "text": text}
     if kind == "image-url":
-        return _picture(item.url, item)
+        return _write_picture(item.url, item)
     if kind == "binary" and item.is_image:
-        return _picture(item.data_uri, item)
+        return _write_picture(item.data_uri, item)
     if kind == "binary" and item.is_audio:
         return {"type": "input_audio", "input_audio": {"data": item.base64, "format": item.format}}
     if kind == "binary":
-        return _file(item, dialect)
+        return _write_file(item, dialect)
     if kind == "uploaded-file":
         return {"type": "file", "file": {"file_id": item.file_id}}
     if kind == "document-url":
@@ -75,7 +75,7 @@ def _content(item: Any, dialect: str) -> dict[str, Any] | None:
     return {"type": named, named: {"url": getattr(item, "url", "")}}
 
 
-def _picture(url: str, item: Any) -> dict[str, Any]:
+def _write_picture(url: str, item: Any) -> dict[str, Any]:
     """Return a picture with the detail that OpenAI's models are asked for."""
     chosen: Mapping[str, Any] = item.vendor_metadata or {}
     return {
@@ -89,7 +89,7 @@ def is_cache_point(item: Any) -> bool:
     return getattr(item, "kind", "") == "cache-point"
 
 
-def _file(item: Any, dialect: str) -> dict[str, Any]:
+def _write_file(item: Any, dialect: str) -> dict[str, Any]:
     """Return a file as its API gets it. Chat gets a text file as words between two marks, Claude as a document."""
     kind: str = item.media_type.split(";", 1)[0].strip()
     if dialect == "openai_chat" and _TEXTS.fullmatch(kind):
@@ -113,13 +113,13 @@ def json_value(content: Any) -> Any:
 
 def content_of(response: Any, takes: Takes) -> dict[str, Any] | None:
     """Return a response as it is sent, with its thoughts, files and signatures; None if nothing of it is sent."""
-    parts = [written for _, written in _written(response, takes)]
+    parts = [written for _, written in _write_parts(response, takes)]
     return {"role": "model", "parts": parts} if parts else None
 
 
 def parts_with(response: Any, became: Sequence[tuple[Part, Part | None]], takes: Takes) -> Iterator[Any]:
     """Yield the parts of a response with what is left of its texts, its thoughts and the arguments of its calls."""
-    left = {id(part): pair for (part, _), pair in zip(_written(response, takes), became, strict=True)}
+    left = {id(part): pair for (part, _), pair in zip(_write_parts(response, takes), became, strict=True)}
     for part in response.parts:
         old, new = left.get(id(part), (None, part))
         if new is old or new is part:
@@ -130,7 +130,7 @@ def parts_with(response: Any, became: Sequence[tuple[Part, Part | None]], takes:
             yield dataclasses.replace(part, args=json.loads(new.arguments))
 
 
-def _written(response: Any, takes: Takes) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _write_parts(response: Any, takes: Takes) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield each sent part with its form in the request. The signature of a thought goes with the next part."""
     pending: str | None = None
     called = False
@@ -141,14 +141,14 @@ def _written(response: Any, takes: Takes) -> Iterator[tuple[Any, dict[str, Any]]
         pending = None
         if part.part_kind == "thinking" and part.signature and takes(response, part):
             pending = part.signature
-        if (written := _form(part)) is None:
+        if (written := _write_part(part)) is None:
             continue
         if part.part_kind == "tool-call":
             signature, called = signature or (None if called else _NO_SIGNATURE), True
         yield part, {**written, "thought_signature": signature} if signature else written
 
 
-def _form(part: Any) -> dict[str, Any] | None:
+def _write_part(part: Any) -> dict[str, Any] | None:
     match part.part_kind:
         case "text":
             return {"text": part.content}
@@ -159,13 +159,13 @@ def _form(part: Any) -> dict[str, Any] | None:
         case "file":
             return {"inline_data": {"data": part.content.base64, "mime_type": part.content.media_type}}
         case "builtin-tool-call":
-            return _own_words(part.args_as_json_str())
+            return _write_own_words(part.args_as_json_str())
         case "builtin-tool-return":
-            return _own_words(part.model_response_str())
+            return _write_own_words(part.model_response_str())
         case _:
             return None
 
 
-def _own_words(text: str) -> dict[str, Any]:
+def _write_own_words(text: str) -> dict[str, Any]:
     """Return words of a hosted tool as a part of the server's, to price them."""
     return {"code_execution_result": {"outcome": "OUTCOME_OK", "output": text}}

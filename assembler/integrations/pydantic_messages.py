@@ -69,7 +69,7 @@ def pieces(
     last: Piece | None = None
     matched = prepared if len(prepared) == len(messages) else messages
     for at, (message, sent) in enumerate(zip(messages, matched, strict=True)):
-        for places, form, message_dict in _parts_to_send(at, message, sent, dialect, tags, takes):
+        for places, form, message_dict in _read_parts(at, message, sent, dialect, tags, takes):
             if message_dict is None:
                 silent += places
                 continue
@@ -86,7 +86,7 @@ def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
     A piece without a place is a summary and becomes a message.
     """
     together: list[Any] = []
-    found = (entry for piece in kept for entry in _parts_of(piece, messages))
+    found = (entry for piece in kept for entry in _list_parts(piece, messages))
     for at, entries in itertools.groupby(found, key=operator.itemgetter(0)):
         parts = [part for _, listed in entries for part in listed]
         if at < 0:
@@ -98,7 +98,7 @@ def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
     return together
 
 
-def _parts_of(piece: Piece, messages: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
+def _list_parts(piece: Piece, messages: Sequence[Any]) -> Iterator[tuple[int, Sequence[Any]]]:
     """Yield the parts of a piece with the index of their message; -1 for a summary."""
     if not piece.places and piece.sent is not None:
         yield -1, [piece.sent]
@@ -122,11 +122,11 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
         return piece  # added by the framework, which will make it again
     became = list(align_parts(before.parts, after.parts))
     if getattr(piece.sent, "part_kind", None) in _OF_A_RESPONSE:
-        return attrs.evolve(piece, changed=[_item_with(piece.sent, became[0][1])])
+        return attrs.evolve(piece, changed=[_rewrite_item(piece.sent, became[0][1])])
     if hasattr(piece.sent, "parts") and "parts" in piece.message_dict:
         return attrs.evolve(piece, changed=list(parts_with(piece.sent, became, piece.takes)))
     if hasattr(piece.sent, "parts"):
-        return attrs.evolve(piece, changed=list(_response_parts(piece.sent, piece.message_dict, became)))
+        return attrs.evolve(piece, changed=list(_rewrite_response(piece.sent, piece.message_dict, became)))
     new = became[0][1]
     if isinstance(new, Result):
         said = dataclasses.replace(piece.sent, content=text_of(new.parts), outcome="success")
@@ -134,12 +134,12 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     if isinstance(piece.sent.content, str):
         return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=new)])
     left = iter(new for _, new in became)
-    content = [item if is_cache_point(item) else _content_with(item, next(left)) for item in piece.sent.content]
+    content = [item if is_cache_point(item) else _rewrite_content(item, next(left)) for item in piece.sent.content]
     kept = [item for item in content if item is not None]
     return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
 
 
-def _parts_to_send(
+def _read_parts(
     at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str], takes: Takes
 ) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
@@ -149,18 +149,18 @@ def _parts_to_send(
     message with a result begins no turn.
     """
     if message.kind == "response" and dialect == "openai_responses":
-        yield from _items(at, message, tags)
+        yield from _read_items(at, message, tags)
         return
     if message.kind == "response":
         places = [(at, part) for part in range(len(message.parts))]
         gemini = dialect == "gemini"
-        yield places, message, content_of(message, takes) if gemini else _response(message, dialect, tags, takes)
+        yield places, message, content_of(message, takes) if gemini else _write_response(message, dialect, tags, takes)
         return
-    added, framed = _framed(message.parts, sent.parts)
+    added, framed = _match_framed(message.parts, sent.parts)
     files: list[Any] = []
     last = max((index for index, part in enumerate(message.parts) if part.part_kind == "tool-return"), default=-1)
     for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
-        message_dict = None if form is None else _request_part(form, files, dialect)
+        message_dict = None if form is None else _write_request_part(form, files, dialect)
         if message_dict is not None and part.part_kind.startswith("retry") and message_dict["role"] == "user":
             message_dict["role"] = "system"  # the framework's own words must not begin a turn
         if message_dict is not None and files and dialect in _AS_BLOCKS:
@@ -175,7 +175,7 @@ def _parts_to_send(
             message_dict = {"role": "user", "content": [result, *contents_of(files, dialect)]}
         yield [(at, index)], form, None if message_dict is None else in_form_of(dialect, form, message_dict)
     for note in added:
-        yield [], None, _request_part(note, files, dialect)
+        yield [], None, _write_request_part(note, files, dialect)
 
 
 _OF_A_RESPONSE = frozenset({"text", "thinking", "tool-call", "builtin-tool-call", "compaction"})
@@ -191,17 +191,19 @@ _SYNTHETIC = frozenset({"content", "reasoning", "reasoning_content"})
 """Ids of reasoning from Chat Completions, which has no item."""
 
 
-def _items(at: int, message: Any, tags: tuple[str, str]) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
+def _read_items(
+    at: int, message: Any, tags: tuple[str, str]
+) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
     """Yield each part of a response as an item of the Responses API; None for one that is not sent back.
 
     Results of hosted tools stay at the server, except those of searches, which are sent with their call.
     """
     results = {part.tool_call_id: part for part in message.parts if part.part_kind == "builtin-tool-return"}
     for index, part in enumerate(message.parts):
-        yield [(at, index)], part, _item(part, results, tags)
+        yield [(at, index)], part, _write_item(part, results, tags)
 
 
-def _item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[str, Any] | None:
+def _write_item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[str, Any] | None:
     match part.part_kind:
         case "text":
             return message_item(part.content)
@@ -213,7 +215,7 @@ def _item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[
             return message_item("\n".join((tags[0], part.content, tags[1])))
         case "builtin-tool-call":
             result = results.get(part.tool_call_id)
-            return _hosted(part, None if result is None else result.model_response_str())
+            return _write_hosted_call(part, None if result is None else result.model_response_str())
         case "compaction":
             details: Mapping[str, Any] = part.provider_details or {}
             return {"type": "compaction", "id": part.id, "encrypted_content": details.get("encrypted_content", "")}
@@ -221,7 +223,7 @@ def _item(part: Any, results: Mapping[str, Any], tags: tuple[str, str]) -> dict[
             return None
 
 
-def _hosted(part: Any, result: str | None) -> dict[str, Any]:
+def _write_hosted_call(part: Any, result: str | None) -> dict[str, Any]:
     kind = _HOSTED.get(part.tool_name, "mcp_call")
     call = {"type": kind, "id": part.tool_call_id, "status": "completed"}
     match kind:
@@ -238,13 +240,13 @@ def _hosted(part: Any, result: str | None) -> dict[str, Any]:
             return {**call, **part.args_as_dict()}
 
 
-def _item_with(part: Any, new: Any) -> Any:
+def _rewrite_item(part: Any, new: Any) -> Any:
     if isinstance(new, Call):
         return dataclasses.replace(part, args=json.loads(new.arguments))
     return dataclasses.replace(part, content=new) if isinstance(new, str) else part
 
 
-def _framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _match_framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Return the parts that the framework added to a request, and its own parts with framing; None for one left out.
 
     A framed part is a new object with the same timestamp and call as the original.
@@ -253,19 +255,19 @@ def _framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], list[An
     framed: list[Any] = []
     for part in own:
         same = (form for form in left if form is part)
-        alike = (form for form in left if _stamp(form) is not None and _stamp(form) == _stamp(part))
+        alike = (form for form in left if _stamp_part(form) is not None and _stamp_part(form) == _stamp_part(part))
         found = next(same, None) or next(alike, None)
         left = [form for form in left if form is not found]
         framed.append(found)
     return left, framed
 
 
-def _stamp(part: Any) -> object:
+def _stamp_part(part: Any) -> object:
     time = getattr(part, "timestamp", None)
     return None if time is None else (time, getattr(part, "tool_call_id", None))
 
 
-def _request_part(part: Any, files: list[Any], dialect: str) -> dict[str, Any] | None:
+def _write_request_part(part: Any, files: list[Any], dialect: str) -> dict[str, Any] | None:
     """Return the message dict of one part. The files of a tool result are appended to `files`."""
     match part.part_kind:
         case "system-prompt":
@@ -280,7 +282,7 @@ def _request_part(part: Any, files: list[Any], dialect: str) -> dict[str, Any] |
             return None
 
 
-def _content_with(item: Any, part: object) -> Any:
+def _rewrite_content(item: Any, part: object) -> Any:
     """Return an item of a prompt with the text that is left of it; None if it was dropped."""
     if not isinstance(part, str):
         return None if part is None else item
@@ -292,7 +294,7 @@ def _is_block(part: Any, message: Any, dialect: str, takes: Takes) -> bool:
     return dialect in _AS_BLOCKS and bool(part.signature) and (part.provider_name is None or takes(message, part))
 
 
-def _response(message: Any, dialect: str, tags: tuple[str, str], takes: Takes) -> dict[str, Any] | None:
+def _write_response(message: Any, dialect: str, tags: tuple[str, str], takes: Takes) -> dict[str, Any] | None:
     """Return a response as one assistant message. Its texts are joined by a blank line, as they are sent."""
     texts: list[str] = []
     blocks: list[dict[str, Any]] = []
@@ -303,7 +305,7 @@ def _response(message: Any, dialect: str, tags: tuple[str, str], takes: Takes) -
         elif part.part_kind == "thinking" and _is_block(part, message, dialect, takes):
             blocks.append({"type": "thinking", "thinking": part.content, "signature": part.signature or ""})
         elif dialect in _AS_BLOCKS and part.part_kind in _OF_A_SERVER:
-            blocks.append(_server_block(part, dialect))
+            blocks.append(_write_server_block(part, dialect))
         elif part.part_kind == "thinking":
             texts.append("\n".join((tags[0], part.content, tags[1])))
         elif part.part_kind == "tool-call":
@@ -320,7 +322,7 @@ def _response(message: Any, dialect: str, tags: tuple[str, str], takes: Takes) -
 _OF_A_SERVER = frozenset({"builtin-tool-call", "builtin-tool-return", "compaction"})
 
 
-def _server_block(part: Any, dialect: str) -> dict[str, Any]:
+def _write_server_block(part: Any, dialect: str) -> dict[str, Any]:
     """Return a hosted tool's call or result in Anthropic's form, or as words for another API, to price them."""
     if part.part_kind == "compaction":
         return {"type": "compaction", "content": part.content}
@@ -337,7 +339,9 @@ def _server_block(part: Any, dialect: str) -> dict[str, Any]:
     }
 
 
-def _response_parts(response: Any, message_dict: Mapping[str, Any], became: Sequence[tuple[Any, Any]]) -> Iterator[Any]:
+def _rewrite_response(
+    response: Any, message_dict: Mapping[str, Any], became: Sequence[tuple[Any, Any]]
+) -> Iterator[Any]:
     """Yield the parts of a response with what is left of its texts, its reasoning and the arguments of its calls."""
     arguments = iter([new.arguments for _, new in became if isinstance(new, Call)])
     thoughts = iter([new for old, new in became if isinstance(old, Thinking)])

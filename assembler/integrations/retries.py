@@ -55,11 +55,11 @@ class Retries:
             try:
                 return model(messages)
             except Exception as error:
-                found = self._refused(messages, error)
+                found = self._find_refused(messages, error)
                 if found is None:
                     raise
                 laid, place, state = found
-                messages = _put(laid.again(state), laid, messages, place)
+                messages = _replace_fitted(laid.again(state), laid, messages, place)
 
     async def acall(self, messages: Messages, model: Callable[[Messages], Awaitable[Any]]) -> Any:
         """Do the same as `call` with an async model."""
@@ -67,15 +67,15 @@ class Retries:
             try:
                 return await model(messages)
             except Exception as error:
-                found = await asyncio.to_thread(self._refused, messages, error)
+                found = await asyncio.to_thread(self._find_refused, messages, error)
                 if found is None:
                     raise
                 laid, place, state = found
-                messages = _put(await laid.aagain(state), laid, messages, place)
+                messages = _replace_fitted(await laid.aagain(state), laid, messages, place)
 
     def stream(self, messages: Messages, model: Callable[[Messages], Iterator[Any]]) -> Iterator[Any]:
         """Yield what the model yields. Only a refusal before its first item leads to another call."""
-        yield from self.call(messages, lambda given: _begun(model(given)))
+        yield from self.call(messages, lambda given: _begin_stream(model(given)))
 
     async def astream(
         self, messages: Messages, model: Callable[[Messages], Awaitable[AsyncIterator[Any]]]
@@ -83,31 +83,31 @@ class Retries:
         """Do the same as `stream` with an async model. The stream has begun when this returns."""
 
         async def begun(given: Messages) -> AsyncIterator[Any]:
-            return await _abegun(await model(given))
+            return await _abegin_stream(await model(given))
 
         stream: AsyncIterator[Any] = await self.acall(messages, begun)
         return stream
 
-    def _refused(self, messages: Messages, error: Exception) -> tuple[_LaidOut, int, State] | None:
+    def _find_refused(self, messages: Messages, error: Exception) -> tuple[_LaidOut, int, State] | None:
         for laid in reversed(list(self._latest)):
-            if (place := _place_of(laid.sent, messages)) is not None:
+            if (place := _find_place(laid.sent, messages)) is not None:
                 state = self._fitting.learn(laid.context, error)
                 return None if state is None else (laid, place, state)
         return None
 
 
-def _place_of(sent: Messages, messages: Messages) -> int | None:
+def _find_place(sent: Messages, messages: Messages) -> int | None:
     """Return the index of the fitted messages among those of a call, compared by identity. None if they are not."""
     starts = range(len(messages) - len(sent) + 1) if sent else ()
     alike = (start for start in starts if all(new is old for new, old in zip(messages[start:], sent, strict=False)))
     return next(alike, None)
 
 
-def _put(anew: Messages, laid: _LaidOut, messages: Messages, place: int) -> list[Any]:
+def _replace_fitted(anew: Messages, laid: _LaidOut, messages: Messages, place: int) -> list[Any]:
     return [*messages[:place], *anew, *messages[place + len(laid.sent) :]]
 
 
-def _begun(items: Iterator[Any]) -> Iterator[Any]:
+def _begin_stream(items: Iterator[Any]) -> Iterator[Any]:
     """Return the same items; the first has been read, so that its error is raised here."""
     first = next(items, _END)
 
@@ -119,7 +119,7 @@ def _begun(items: Iterator[Any]) -> Iterator[Any]:
     return whole()
 
 
-async def _abegun(items: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _abegin_stream(items: AsyncIterator[Any]) -> AsyncIterator[Any]:
     first = await anext(items, _END)
 
     async def whole() -> AsyncIterator[Any]:

@@ -62,13 +62,13 @@ class AssemblerConversationManager(LastCall, ConversationManager):
     def register_hooks(self, registry: Any, **kwargs: Any) -> None:
         """Register for the agent's model calls once the agent is initialised."""
         super().register_hooks(registry, **kwargs)
-        registry.add_callback(AgentInitializedEvent, self._join)
-        registry.add_callback(AfterModelCallEvent, self._after_model)
+        registry.add_callback(AgentInitializedEvent, self._join_agent)
+        registry.add_callback(AfterModelCallEvent, self._settle_call)
 
-    def _join(self, event: Any) -> None:
-        event.agent.add_middleware(InvokeModelStage.Input, self._before_model)
+    def _join_agent(self, event: Any) -> None:
+        event.agent.add_middleware(InvokeModelStage.Input, self._fit_call)
 
-    async def _before_model(self, call: Any) -> Any:
+    async def _fit_call(self, call: Any) -> Any:
         try:
             read = _Read.of(call)
             kept = call.agent.state.get(STORED_AS)
@@ -79,11 +79,11 @@ class AssemblerConversationManager(LastCall, ConversationManager):
             # The only error that the event loop does not wrap, at any depth: it is passed to `reduce_context`.
             raise ContextWindowOverflowException(str(error)) from error
 
-    async def _after_model(self, event: Any) -> None:
+    async def _settle_call(self, event: Any) -> None:
         if event.stop_response is None:
             state = await self._fitting.learn_own(event.exception, id(event.agent))
             if state is not None:
-                _keep(event.agent, state)
+                _keep_state(event.agent, state)
                 event.retry = True
             return
         usage: Mapping[str, int] | None = event.stop_response.message.get("metadata", {}).get("usage")
@@ -92,7 +92,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
         # Some APIs include cached tokens in the input, others do not; the total always includes them.
         state = await self._fitting.settle_own(usage["totalTokens"] - usage["outputTokens"], id(event.agent))
         if state is not None:
-            _keep(event.agent, state)
+            _keep_state(event.agent, state)
 
     def fitted(self, call: Any) -> Any:
         """Return the `InvokeModelContext` with the system prompt and messages that fit. Raises as `build` does."""
@@ -126,7 +126,7 @@ class _Read:
 
     @classmethod
     def of(cls, call: Any) -> _Read:
-        own = _plain(call.system_prompt)
+        own = _read_prompt(call.system_prompt)
         head = [{"role": "system", "content": list(own)}] if isinstance(own, list) else []
         return cls(call, own, [*head, *cast("list[Block]", call.messages)])
 
@@ -141,48 +141,48 @@ class _Read:
     def asked(self, dialect: str) -> Asked:
         """Return the prompt, the tools with those in the model's settings, the forced tool, and Claude's thinking."""
         own = self.own if isinstance(self.own, str) else None
-        tools = [*_tools_of(self.call), *_built_in(self.call.model)]
-        thinking = tuple(_thinking(_settings_of(self.call.model), dialect))
-        return Asked(own, tools, choice=_choice(self.call.tool_choice), options=thinking)
+        tools = [*_list_tools(self.call), *_list_built_in_tools(self.call.model)]
+        thinking = tuple(_list_thinking(_read_settings(self.call.model), dialect))
+        return Asked(own, tools, choice=_read_choice(self.call.tool_choice), options=thinking)
 
     def fitted(self, context: Context, before: Any) -> Any:
         """Return the call with the context's content, and put the context's state into `agent.state`."""
         if worth_keeping(state := context.state()) != before:
-            _keep(self.call.agent, state)
+            _keep_state(self.call.agent, state)
         rewritten = functools.partial(rewrite_message, dialect=context.dialect)
-        kept = kept_objects(context.inside, self.messages, rewritten=rewritten, of_summary=_of_summary)
+        kept = kept_objects(context.inside, self.messages, rewritten=rewritten, of_summary=_make_summary)
         head = 1 if isinstance(self.own, list) else 0
-        messages = list(_in_turns(kept[head:]))
-        return self.call.replace(messages=messages, system_prompt=_prompt(self.own, context.system))
+        messages = list(_join_turns(kept[head:]))
+        return self.call.replace(messages=messages, system_prompt=_write_prompt(self.own, context.system))
 
 
-def _keep(agent: Any, state: dict[str, Any]) -> None:
+def _keep_state(agent: Any, state: dict[str, Any]) -> None:
     agent.state.set(STORED_AS, worth_keeping(state))
 
 
-def _tools_of(call: Any) -> list[Any]:
+def _list_tools(call: Any) -> list[Any]:
     """Return the agent's tools, or only the forced one when Strands sends no other (1.62.0, `event_loop`)."""
     specs: list[Any] = list(call.tool_specs or ())
-    forced = _choice(call.tool_choice)
+    forced = _read_choice(call.tool_choice)
     supports: object = getattr(call.model, "_supports_structured_output", False)
     if call.structured_output_model is None or supports is True or forced in (None, *_WORDS.values()):
         return specs
     return [spec for spec in specs if spec["name"] == forced]
 
 
-def _built_in(model: Any) -> list[Any]:
+def _list_built_in_tools(model: Any) -> list[Any]:
     """Return the provider's own tools in the settings of the model."""
-    config = _settings_of(model)
+    config = _read_settings(model)
     params = cast("Mapping[str, Any]", config.get("params") or {})
     own = (params.get("tools"), *map(config.get, ("gemini_tools", "anthropic_tools")))
     return [as_data(tool) for tools in own for tool in cast("Sequence[Any]", tools or ())]
 
 
-def _settings_of(model: Any) -> Mapping[str, Any]:
+def _read_settings(model: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", model.get_config()) if hasattr(model, "get_config") else {}
 
 
-def _thinking(config: Mapping[str, Any], dialect: str) -> Iterator[tuple[str, Any]]:
+def _list_thinking(config: Mapping[str, Any], dialect: str) -> Iterator[tuple[str, Any]]:
     """Yield the setting that turns Claude's thinking on, as its API spells it."""
     params: Any = config.get("params") or {}
     extra: Any = config.get("additional_request_fields") or {}
@@ -196,14 +196,14 @@ _WORDS = {"auto": "auto", "any": "required"}
 """Strands' names of tool choices, and ours."""
 
 
-def _choice(chosen: Mapping[str, Any] | None) -> str | None:
+def _read_choice(chosen: Mapping[str, Any] | None) -> str | None:
     if not chosen:
         return None
     (kind,) = chosen
     return _WORDS[kind] if kind in _WORDS else cast(str, chosen["tool"]["name"])
 
 
-def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
+def _read_prompt(prompt: str | list[Block] | None) -> str | list[Block] | None:
     """Return the system prompt; a single text block, which Strands makes of a text, becomes the text again."""
     if not isinstance(prompt, list):
         return prompt
@@ -212,14 +212,14 @@ def _plain(prompt: str | list[Block] | None) -> str | list[Block] | None:
     return prompt or None
 
 
-def _prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[Block] | None:
+def _write_prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[Block] | None:
     """Return the agent's system prompt with the assembler's text. Blocks, including cache points, stay blocks."""
     if rendered is None:
         return own
     return [*own, {"text": rendered}] if isinstance(own, list) else rendered
 
 
-def _in_turns(messages: Sequence[Block]) -> Iterator[Block]:
+def _join_turns(messages: Sequence[Block]) -> Iterator[Block]:
     """Join neighbouring messages of one role.
 
     Converse refuses a user message after a user message, which a cut or a summary can cause (langchain-aws#130 and
@@ -230,5 +230,5 @@ def _in_turns(messages: Sequence[Block]) -> Iterator[Block]:
         yield {**turn[0], "content": content} if len(turn) > 1 else turn[0]
 
 
-def _of_summary(text: str) -> Block:
+def _make_summary(text: str) -> Block:
     return {"role": "user", "content": [{"text": text}]}

@@ -47,8 +47,8 @@ class Watched(AssemblerConversationManager):
         super().__init__(assembler)
         self.contexts = contexts
 
-    async def _before_model(self, call: Any) -> Any:
-        fitted = await super()._before_model(call)
+    async def _fit_call(self, call: Any) -> Any:
+        fitted = await super()._fit_call(call)
         assert self.last_context is not None
         self.contexts.append(self.last_context)
         return fitted
