@@ -35,6 +35,8 @@ Case = TypeVar("Case")
 Subject = TypeVar("Subject")
 Texts: TypeAlias = SearchStrategy[str] | Iterable[str]
 """What a check may draw texts from besides its own: a Hypothesis strategy, or a list of texts."""
+History: TypeAlias = Iterable[object]
+"""A whole conversation, in any spelling that the library reads."""
 
 
 def copy_subject(subject: Subject) -> Subject | None:
@@ -56,9 +58,9 @@ def texts_of(message: Message) -> Iterator[str]:
             yield from (inner for inner in part.parts if isinstance(inner, str))
 
 
-def quotes(said: str, text: str) -> bool:
+def quotes(note: str, text: str) -> bool:
     """Whether a text that others may read holds `text`, or as many of its characters in a row as no chance explains."""
-    return text in said or any(said[at : at + _IN_A_ROW] in text for at in range(len(said) - _IN_A_ROW + 1))
+    return text in note or any(note[at : at + _IN_A_ROW] in text for at in range(len(note) - _IN_A_ROW + 1))
 
 
 class ContractError(Evidence, AssertionError):
@@ -95,7 +97,7 @@ def with_own(drawn: SearchStrategy[str], own: Texts | None) -> SearchStrategy[st
     return st.sampled_from(cast("Sequence[str]", listed)) | drawn
 
 
-def list_histories(histories: Iterable[Iterable[object]]) -> list[list[object]]:
+def list_histories(histories: Iterable[History]) -> list[list[object]]:
     """Whole conversations as lists. Raises `BudgetError` for one conversation alone, or for anything else."""
     listed = as_tuple("histories", histories, "whole conversations")
     for place, history in enumerate(listed):

@@ -89,11 +89,11 @@ class _CheckedCounter(Checked):
             raise self.broken('it counts "" as 0', f"got {found}; take off what it adds around a text")
         self.costs_more_if_longer()
         self.takes_control_tokens_as_text()
-        self.each_alone(texts, max_examples)
+        self.counts_each_alone(texts, max_examples)
         self.tells_texts_apart()
-        self.together()
+        self.counts_in_threads()
         if attribute_of(self.counter, "additive_at_tag_seams") is True:
-            self.at_seams(texts, max_examples)
+            self.adds_up_at_seams(texts, max_examples)
         if name_of(self.counter) != self.name:
             raise self.broken("its name stays the same", "it has another one after some counts")
 
@@ -159,7 +159,7 @@ class _CheckedCounter(Checked):
         if not isinstance(notes, tuple) or set(map(type, cast("tuple[object, ...]", notes))) - {str}:
             raise self.broken("its notes are a tuple of texts", f"got {notes!r}")
 
-    def each_alone(self, texts: SearchStrategy[str], max_examples: int) -> None:
+    def counts_each_alone(self, texts: SearchStrategy[str], max_examples: int) -> None:
         """Check that equal texts get equal numbers whatever is counted in between, and that no note quotes a text."""
 
         @examples(max_examples)
@@ -177,7 +177,7 @@ class _CheckedCounter(Checked):
         if quotes(shown, secret):
             raise self.broken("it quotes no text", "its name or its notes hold what it counted")
 
-    def together(self) -> None:
+    def counts_in_threads(self) -> None:
         texts = [*_HARD, *(text * 50 for text in _HARD)] * 4
         alone = [self.count(text) for text in texts]
         interval = sys.getswitchinterval()
@@ -192,7 +192,7 @@ class _CheckedCounter(Checked):
             problem = f"{len(wrong)} of {len(texts)} texts differ; keep nothing between calls, or use a lock"
             raise self.broken("several threads may count at once", problem)
 
-    def at_seams(self, texts: SearchStrategy[str], max_examples: int) -> None:
+    def adds_up_at_seams(self, texts: SearchStrategy[str], max_examples: int) -> None:
         @examples(max_examples)
         @given(texts, st.sampled_from(_ENDS), texts.filter(_begins_apart))
         def adds(text: str, end: str, other: str) -> None:

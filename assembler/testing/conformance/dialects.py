@@ -27,6 +27,7 @@ from assembler.testing.conformance.checking import (
     AMPLE,
     WORDS,
     Checked,
+    History,
     Texts,
     examples,
     failure_of,
@@ -67,7 +68,7 @@ def check_dialect(
     model: str | None = None,
     rules: Rules | None = None,
     texts: Texts | None = None,
-    histories: Iterable[Iterable[object]] = (),
+    histories: Iterable[History] = (),
     max_examples: int = 50,
 ) -> None:
     """Raise `ContractError` unless `dialect`, a value or its name, keeps what every dialect promises.
@@ -140,14 +141,14 @@ class _CheckedDialect(Checked):
     model: str | None
     rules: Rules | None
 
-    def check(self, texts: Texts | None, histories: Iterable[Iterable[object]], max_examples: int) -> None:
+    def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
         self.declares_its_members()
         self.refuses_nothing_and_the_unknown()
         self._check_drawn(with_own(WORDS, texts), max_examples)
         for history in (*GROWING, NEIGHBOURS):
-            self.one({"messages": [*history], "tools": [TOOL]}, None)
+            self.check_conversation({"messages": [*history], "tools": [TOOL]}, None)
         self._check_given(histories)
-        body = self.ordinary()
+        body = self.build_ordinary_request()
         self.gives_each_call_an_id()
         self.keeps_other_keys(body)
         self.refuses_other_bodies(body)
@@ -164,16 +165,16 @@ class _CheckedDialect(Checked):
         def each(request: dict[str, Any], repeated: str | None, instruction: str | None) -> None:
             nonlocal built
             with note_case(request):
-                built += self.one(_replace_ids(request, repeated=repeated), instruction)
+                built += self.check_conversation(_replace_ids(request, repeated=repeated), instruction)
 
         each()
         if not built:
             raise self.broken("it can write an ordinary conversation", "every one that was drawn is refused")
 
-    def _check_given(self, histories: Iterable[Iterable[object]]) -> None:
+    def _check_given(self, histories: Iterable[History]) -> None:
         for place, history in enumerate(list_histories(histories)):
             with note_case(f"histories[{place}]"):
-                if not self.one({"messages": history, "tools": [TOOL]}, None):
+                if not self.check_conversation({"messages": history, "tools": [TOOL]}, None):
                     raise self.broken("it can write the histories that are given", f"histories[{place}] is refused")
 
     def declares_its_members(self) -> None:
@@ -182,7 +183,7 @@ class _CheckedDialect(Checked):
             if not isinstance(value, kind):
                 raise self.broken("its members are declared", f"{value!r} is no {kind.__name__}")
 
-    def emission(self, layout: Layout) -> Emission:
+    def emit_twice(self, layout: Layout) -> Emission:
         """Emit a layout, and check the result's type and that it is the same each time."""
         first, again = self.dialect.emit(layout), self.dialect.emit(layout)
         if not isinstance(cast(object, first), Emission):
@@ -207,7 +208,7 @@ class _CheckedDialect(Checked):
         texts = [{"type": "text", "text": "look"}, {"type": "hologram", "data": "x"}]
         unknown = Layout(messages=[read_message({"role": "user", "content": texts}, 0)])
         try:
-            emission = self.emission(unknown)
+            emission = self.emit_twice(unknown)
         except UnsupportedContentError:
             return
         counted = bool(emission.notes) or "hologram" in json.dumps(emission.request, default=repr)
@@ -216,7 +217,7 @@ class _CheckedDialect(Checked):
                 "what it cannot express raises UnsupportedContentError", "an unknown part is lost silently"
             )
 
-    def one(self, request: dict[str, Any], instruction: str | None) -> bool:
+    def check_conversation(self, request: dict[str, Any], instruction: str | None) -> bool:
         """Check one conversation. False if the dialect refuses it."""
 
         def built(model: str | None) -> Context[Any]:
@@ -245,7 +246,7 @@ class _CheckedDialect(Checked):
     def _emit_apart(self, layout: Layout, given: Mapping[str, Any], before: Mapping[str, Any]) -> Emission:
         """Emit, and check that nothing given was changed since `before`, and that nothing of it is in the request."""
         seen = copy.deepcopy([message.seen for message in layout.messages])
-        emission = self.emission(layout)
+        emission = self.emit_twice(layout)
         if given != before:
             raise self.broken("it changes nothing that it is given", "the caller's messages changed")
         if [message.seen for message in layout.messages] != seen:
@@ -255,7 +256,7 @@ class _CheckedDialect(Checked):
             raise self.broken("it shares no list or dict with the caller", "one in the request is the caller's own")
         return emission
 
-    def ordinary(self) -> dict[str, Any]:
+    def build_ordinary_request(self) -> dict[str, Any]:
         return (
             Assembler(dialect=self.dialect)
             .add_instruction("Be brief.")
@@ -269,7 +270,7 @@ class _CheckedDialect(Checked):
         """Check that calls without ids get one each, which their answers name; or none, or become text."""
         unnamed = Layout(messages=[read_message(message, index) for index, message in enumerate(UNNAMED)])
         try:
-            read = self.dialect.parse(self.emission(attrs.evolve(unnamed, tools=read_tools([TOOL]))).request)
+            read = self.dialect.parse(self.emit_twice(attrs.evolve(unnamed, tools=read_tools([TOOL]))).request)
         except (ConversationError, UnsupportedContentError):
             return
         parts = [part for message in read.messages for part in message.parts]

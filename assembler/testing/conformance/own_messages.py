@@ -36,14 +36,14 @@ class OwnMessages(Checked):
 
     def check(self) -> None:
         """Check all messages of an ordinary conversation."""
-        for message in self._read():
+        for message in self._read_own_messages():
             for place, part in enumerate(message.parts):
                 if (other := _change_part(part)) is not None:
                     self.reads_back(message, place, other)
                 if isinstance(part, Call):
                     self.answers(message, part)
 
-    def _read(self) -> Iterator[Message]:
+    def _read_own_messages(self) -> Iterator[Message]:
         """The messages that are in the API's own shape."""
         asked = Assembler(dialect=self.dialect).add_capability([TOOL]).add_messages(with_longer(None))
         try:
@@ -67,9 +67,11 @@ class OwnMessages(Checked):
             read = read_message(changed.seen, place)
         except Exception as error:
             raise self.broken(_EDITED, f"another {kind} raised {type(error).__name__}; {_STEPS[kind]}") from error
-        said = _list_said(read.parts)
-        same = [*said[:place], *said[place + 1 :]] == _list_said([*message.parts[:place], *message.parts[place + 1 :]])
-        if not same or said != _list_said(changed.parts) or _WRITTEN not in str(said[place]):
+        contents = _list_contents(read.parts)
+        same = [*contents[:place], *contents[place + 1 :]] == _list_contents(
+            [*message.parts[:place], *message.parts[place + 1 :]]
+        )
+        if not same or contents != _list_contents(changed.parts) or _WRITTEN not in str(contents[place]):
             raise self.broken(_EDITED, f"another {kind} is lost or changes another part; {_STEPS[kind]}")
 
     def answers(self, message: Message, call: Call) -> None:
@@ -92,12 +94,12 @@ def _change_part(part: Part) -> Part | None:
     return attrs.evolve(part, parts=(_WRITTEN,), given=None) if isinstance(part, Result) else None
 
 
-def _list_said(parts: Sequence[Part]) -> list[Any]:
+def _list_contents(parts: Sequence[Part]) -> list[Any]:
     """What the parts say, however their JSON is spaced."""
-    return [_says(part) for part in parts]
+    return [_read_content(part) for part in parts]
 
 
-def _says(part: Part) -> object:
+def _read_content(part: Part) -> object:
     if isinstance(part, Call):
         return part.id, part.name, cast("object", json.loads(part.arguments))
     return (part.call_id, _list_texts(part)) if isinstance(part, Result) else part

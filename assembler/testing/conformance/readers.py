@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import attrs
 
@@ -16,7 +16,15 @@ from assembler.conversation.messages.edit import write_like
 from assembler.conversation.messages.registered import AnyMessage, Reader, Writer, reading
 from assembler.conversation.repair import repair
 from assembler.errors import ConversationError, MessageTypeError
-from assembler.testing.conformance.checking import Checked, failure_of, list_histories, note_case, quotes, texts_of
+from assembler.testing.conformance.checking import (
+    Checked,
+    History,
+    failure_of,
+    list_histories,
+    note_case,
+    quotes,
+    texts_of,
+)
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError
 
@@ -33,8 +41,6 @@ _UNCHANGED = "it changes nothing that it is given"
 _WRITES = "the reader reads what the writer made as the same message"
 _VALID = "its conversations are valid"
 _QUOTES = "no error quotes a message"
-
-History: TypeAlias = Iterable[object]
 
 
 def check_reader(
@@ -79,11 +85,11 @@ class _CheckedReader(Checked):
         with reading(self.kind, self.reader, writer=self.writer):
             for place, history in enumerate(listed):
                 with note_case(f"histories[{place}]"):
-                    self.one(history)
+                    self.check_history(history)
 
-    def one(self, history: Sequence[object]) -> None:
+    def check_history(self, history: Sequence[object]) -> None:
         """Check one conversation."""
-        before = [self._read(message, index) for index, message in enumerate(history)]
+        before = [self._read_twice(message, index) for index, message in enumerate(history)]
         messages = [read_message(message, index) for index, message in enumerate(history)]
         self._check_returned(history, messages)
         for index, message in enumerate(messages):
@@ -92,11 +98,11 @@ class _CheckedReader(Checked):
         self._check_mended(history, messages)
         for index, message in enumerate(messages):
             if isinstance(message.raw, self.kind):
-                self._says_nothing(history, index, message)
-        if [self._read(message, index) for index, message in enumerate(history)] != before:
+                self._check_quotes(history, index, message)
+        if [self._read_twice(message, index) for index, message in enumerate(history)] != before:
             raise self.broken(_UNCHANGED, "a message of the history changed")
 
-    def _read(self, message: object, index: int) -> object:
+    def _read_twice(self, message: object, index: int) -> object:
         """Copy what the reader gives, and check that it is the same each time and says something."""
         if not isinstance(message, self.kind):
             return None
@@ -200,7 +206,7 @@ class _CheckedReader(Checked):
                 raise self.broken(_WRITES, f"{len(asked)} results for message {index}: {len(answered)} are read")
             self._build_context(mended, read)
 
-    def _says_nothing(self, history: Sequence[object], index: int, message: Message) -> None:
+    def _check_quotes(self, history: Sequence[object], index: int, message: Message) -> None:
         """Check that no error quotes a text, with each attribute of a message missing or of another type."""
         texts = [text for text in texts_of(message) if len(text) >= _QUOTED]
         for twin in _damage_copies(message.raw):

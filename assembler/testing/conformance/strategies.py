@@ -14,7 +14,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.count_request import count_request
-from assembler.drawn.engine import DrawFn, SearchStrategy, st
+from assembler.drawn.engine import st
 from assembler.policies import TrimOldest
 from assembler.pricing.pricer import Piece
 from assembler.regions.knowledge import Document
@@ -22,8 +22,6 @@ from assembler.regions.regions import Regions
 from assembler.strategies.strategy import ChoosingStrategy, Needs, NotingStrategy, Rendered, Strategy, chooser
 from assembler.testing.conformance.checking import (
     AMPLE,
-    EDGE,
-    WORDS,
     Checked,
     ContractError,
     Texts,
@@ -33,6 +31,17 @@ from assembler.testing.conformance.checking import (
     refuse_class,
     with_own,
 )
+from assembler.testing.conformance.strategy_cases import (
+    LOOK_UP,
+    TEXTS,
+    Case,
+    draw_case,
+    draw_case_around,
+    draw_case_of,
+    holds_words,
+    price_layout,
+    write_conversation,
+)
 from assembler.validation import as_tuple, must_be
 from budgets import Budget, BudgetError, ContextLengthError, Tokens
 
@@ -40,6 +49,8 @@ _NO_SEAM = ("\n", "\r", " ", "\t", "/")
 """The characters with which a piece must not begin: a tokenizer may merge them with the line break before."""
 _PURE = "the same regions give the same layout"
 _UNQUOTED = "its names, reasons and notes quote no text"
+_FEW = 4
+"""How many cases hold the caller's texts alone."""
 
 
 def check_strategy(
@@ -74,105 +85,6 @@ def check_strategy(
         raise failure
 
 
-@attrs.frozen
-class _Case:
-    """The regions, the text of the question, and the distance of the tokens left from the drawn edge."""
-
-    regions: Regions
-    question: str | None
-    share: float
-    """The place of the edge: 0 for the smallest layout, 1 for the largest."""
-    nudge: Tokens
-    answered: bool
-    """Whether the conversation ends with the result of a tool."""
-    seam: Tokens
-    blocks: bool = False
-    """Whether the API has blocks for sources."""
-
-    def space(self, tokens: Tokens | None) -> _Characters:
-        return _Characters(self.question, tokens, self.seam, self.blocks and self.question is not None)
-
-    def __str__(self) -> str:
-        return f"{self.regions}, {[document.text for document in self.regions.documents]}, question {self.question!r}"
-
-    @property
-    def texts(self) -> list[str]:
-        given = [document.text for document in self.regions.documents]
-        return [text for text in (self.regions.instruction, self.question, *given) if text]
-
-
-_TEXTS = WORDS | st.builds("{}\n{}".format, WORDS, WORDS) | st.builds("{} {}".format, WORDS, WORDS)
-_SEAMS = st.sampled_from((0, 1))
-_MOST_DOCUMENTS = 5
-_FEW = 4
-"""How many cases hold the caller's texts alone."""
-_VECTORS = ((1.0, 0.0), (0.0, 1.0))
-
-
-@st.composite
-def _draw_case(draw: DrawFn, texts: SearchStrategy[str]) -> _Case:
-    given = _without_contained(draw(st.lists(texts, max_size=_MOST_DOCUMENTS, unique=True)))
-    if draw(st.booleans()):
-        given = [*given, *given[:1]]  # found twice, as by two searches
-    documents = [
-        Document(
-            text,
-            type=draw(st.sampled_from(("rag", "entity", "page"))),
-            trusted=draw(st.booleans()),
-            source=draw(st.sampled_from(("crm.json", "notes.md", "book.pdf", None))),
-            score=draw(st.sampled_from((None, 0.25, 1.0))),
-            embedding=draw(st.sampled_from((None, *_VECTORS))),
-            metadata=draw(st.sampled_from(({"chunk_index": place}, None))),
-        )
-        for place, text in enumerate(given)
-    ]
-    return draw(_draw_case_around(documents))
-
-
-def _without_contained(texts: Sequence[str]) -> list[str]:
-    """The texts but those whose words all stand in another: one that is left out would look laid out."""
-    return [text for text in texts if not any(_holds(other, text) for other in texts if other != text)]
-
-
-@st.composite
-def _draw_case_around(draw: DrawFn, documents: Sequence[Document]) -> _Case:
-    regions = Regions(draw(st.none() | WORDS), documents=tuple(documents))
-    share = draw(st.sampled_from((0.0, 0.25, 0.5, 0.75, 1.0)))
-    nudge = draw(st.integers(-EDGE, EDGE))
-    return _Case(regions, draw(st.none() | WORDS), share, nudge, draw(st.booleans()), draw(_SEAMS))
-
-
-def _draw_case_of(texts: Texts) -> SearchStrategy[_Case]:
-    """Cases whose documents are texts of the caller's alone."""
-    if isinstance(texts, SearchStrategy):
-        return _draw_case(texts.filter(str.strip))
-    distinct = _without_contained(list(dict.fromkeys([texts] if isinstance(texts, str) else texts)))
-    few = st.sampled_from(range(0, len(distinct), _MOST_DOCUMENTS)).map(lambda at: distinct[at : at + _MOST_DOCUMENTS])
-    return few.flatmap(lambda chosen: _draw_case_around([Document(text, type="rag") for text in chosen]))
-
-
-@attrs.frozen
-class _Characters:
-    """The `Space` of a strategy in which a token is a character."""
-
-    question: str | None
-    tokens: Tokens | None
-    seam: Tokens
-    """What two neighbouring pieces cost more than each alone, as with a tokenizer whose counts do not add."""
-    takes_blocks: bool = False
-
-    def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
-        return [len(piece.text) for piece in pieces]
-
-    def left(self, rendered: Rendered) -> Tokens | None:
-        return None if self.tokens is None else self.tokens - _price_layout(rendered, self.seam)
-
-
-def _price_layout(rendered: Rendered, seam: Tokens) -> Tokens:
-    pieces = rendered.every_piece
-    return sum(len(piece.text) for piece in pieces) + seam * len(pieces[1:])
-
-
 def _list_documents(documents: Iterable[Document]) -> Sequence[Document]:
     listed = as_tuple("documents", documents, "documents")
     for place, document in enumerate(listed):
@@ -195,19 +107,19 @@ class _CheckedStrategy(Checked):
     """The dialects to build in: one with blocks for sources too, once the strategy has laid out blocks."""
 
     def check(self, texts: Texts | None, documents: Sequence[Document], max_examples: int) -> None:
-        self.laid_out(Regions(), lambda: self.strategy.render(Regions()))
-        own = _draw_case_around(documents) if documents else st.nothing()
-        each_drawn(own | _draw_case(with_own(_TEXTS, texts)), self.one, max_examples)
+        self.lay_out_twice(Regions(), lambda: self.strategy.render(Regions()))
+        own = draw_case_around(documents) if documents else st.nothing()
+        each_drawn(own | draw_case(with_own(TEXTS, texts)), self.check_case, max_examples)
         if texts is not None:
-            each_drawn(_draw_case_of(texts), self.one, _FEW)
+            each_drawn(draw_case_of(texts), self.check_case, _FEW)
         if not self.shown:
             step = "pass texts=[…] or documents=[…] that it lays out"
             problem = f"it laid out no document, so nothing was checked; {step}"
             raise self.broken("it lays out a document in some case", problem)
 
-    def one(self, case: _Case) -> None:
+    def check_case(self, case: Case) -> None:
         before = copy.deepcopy(attrs.asdict(case.regions, recurse=True, filter=_is_shown))
-        rendered = self.laid_out(case.regions, lambda: self.strategy.render(case.regions))
+        rendered = self.lay_out_twice(case.regions, lambda: self.strategy.render(case.regions))
         if rendered.around is not None:
             raise self.broken("render puts nothing around the question", "it knows no question")
         self._check_lawful(case, rendered)
@@ -222,7 +134,7 @@ class _CheckedStrategy(Checked):
         if attrs.asdict(case.regions, recurse=True, filter=_is_shown) != before:
             raise self.broken("it changes nothing that it is given", "the documents changed")
 
-    def laid_out(self, regions: Regions, lay_out: Callable[[], Rendered]) -> Rendered:
+    def lay_out_twice(self, regions: Regions, lay_out: Callable[[], Rendered]) -> Rendered:
         """Make a layout, and check its type and that it is the same each time."""
         try:
             first, again = lay_out(), lay_out()
@@ -240,15 +152,15 @@ class _CheckedStrategy(Checked):
             raise self.broken("it declares what it needs", "`needs` is not the same at every call")
         return first
 
-    def _check_lawful(self, case: _Case, rendered: Rendered) -> None:
+    def _check_lawful(self, case: Case, rendered: Rendered) -> None:
         written = "".join(piece.text for piece in rendered.every_piece)
         if case.regions.instruction and case.regions.instruction not in written:
             raise self.broken("the instruction is laid out", "it is missing; lay out regions.instruction as a piece")
         self._check_accounted(case.regions.documents, rendered, written)
         self._check_seams(rendered)
-        for said in self._list_said(rendered):
-            if any(text in said for text in case.texts):
-                raise self.broken(_UNQUOTED, f"one is {said!r}; name documents by document.shown or by their place")
+        for shown in self._list_shown_texts(rendered):
+            if any(text in shown for text in case.texts):
+                raise self.broken(_UNQUOTED, f"one is {shown!r}; name documents by document.shown or by their place")
 
     def _check_accounted(self, documents: Sequence[Document], rendered: Rendered, written: str) -> None:
         gone = [*_find_missing(documents, written)]
@@ -260,7 +172,7 @@ class _CheckedStrategy(Checked):
             raise self.broken("a document that is not laid out is among `omitted`", problem)
         if rendered.omitted and not gone:
             raise self.broken("what is `omitted` is not laid out", "every document is laid out")
-        if any(not _holds(written, source.text) for source in rendered.sources):
+        if any(not holds_words(written, source.text) for source in rendered.sources):
             raise self.broken("each of `sources` is laid out", "the text of one is missing")
         if written and documents and not gone and not rendered.sources:
             raise self.broken("each document that is laid out is among `sources`", "there are none")
@@ -271,7 +183,7 @@ class _CheckedStrategy(Checked):
                 problem = f"piece {one.name!r} meets {following.name!r} where counts do not add"
                 raise self.broken("pieces of the system text meet after a line break, before a word or a tag", problem)
 
-    def _check_closing_tags(self, case: _Case, rendered: Rendered) -> None:
+    def _check_closing_tags(self, case: Case, rendered: Rendered) -> None:
         """Check that a text with the closing tag that follows a document is not laid out unchanged."""
         for document in case.regions.documents[:1]:
             _, found, rest = "".join(piece.text for piece in rendered.every_piece).partition(document.text)
@@ -283,7 +195,7 @@ class _CheckedStrategy(Checked):
                     problem = f"one with {tag[0].strip()} is laid out as it is; escape it, or use Assembler.xml_tag"
                     raise self.broken("no text can close the tag of its document", problem)
 
-    def _list_said(self, rendered: Rendered) -> Iterator[str]:
+    def _list_shown_texts(self, rendered: Rendered) -> Iterator[str]:
         """Every text of a layout that a report shows."""
         yield from (piece.name for piece in rendered.every_piece)
         for omitted in rendered.omitted:
@@ -291,16 +203,16 @@ class _CheckedStrategy(Checked):
         if isinstance(self.strategy, NotingStrategy):
             yield from self.strategy.notes(rendered, ["as [Source 1] says"])
 
-    def _has_laid_blocks(self, case: _Case, strategy: ChoosingStrategy) -> bool:
-        around = self.laid_out(case.regions, lambda: strategy.choose(case.regions, case.space(None))).around
+    def _has_laid_blocks(self, case: Case, strategy: ChoosingStrategy) -> bool:
+        around = self.lay_out_twice(case.regions, lambda: strategy.choose(case.regions, case.space(None))).around
         return around is not None and bool(around.blocks)
 
-    def _check_choosing(self, case: _Case, strategy: ChoosingStrategy) -> None:
+    def _check_choosing(self, case: Case, strategy: ChoosingStrategy) -> None:
         """Check its choice without a budget, with no tokens left, and with about the price of a layout."""
 
         def chosen(tokens: Tokens | None) -> Rendered:
             space = case.space(tokens)
-            rendered = self.laid_out(case.regions, lambda: strategy.choose(case.regions, space))
+            rendered = self.lay_out_twice(case.regions, lambda: strategy.choose(case.regions, space))
             if rendered.around is not None and case.question is None:
                 raise self.broken("text stands around a question that there is", "Space.question is None")
             if rendered.around is not None and rendered.around.blocks and not space.takes_blocks:
@@ -310,16 +222,16 @@ class _CheckedStrategy(Checked):
 
         def fitting(tokens: Tokens) -> Rendered:
             found = chosen(tokens)
-            cost = _price_layout(found, case.seam)
+            cost = price_layout(found, case.seam)
             if cost > max(tokens, least):
                 problem = f"{cost} tokens where {tokens} are left, and {least} where none are"
                 raise self.broken("what does not fit is the least that it lays out", problem)
             return found
 
-        least, most = (_price_layout(chosen(tokens), case.seam) for tokens in (-AMPLE, None))
+        least, most = (price_layout(chosen(tokens), case.seam) for tokens in (-AMPLE, None))
         tokens = round(least + case.share * (most - least)) + case.nudge
         found = fitting(tokens)
-        fitting(_price_layout(found, case.seam) - 1)  # the next smaller layout, at its edge
+        fitting(price_layout(found, case.seam) - 1)  # the next smaller layout, at its edge
         for left, after_others in ((tokens, found), (None, chosen(None))):
             if self.unused is not None:
                 fresh = cast(ChoosingStrategy, copy.deepcopy(self.unused))
@@ -327,7 +239,7 @@ class _CheckedStrategy(Checked):
                     problem = f"asked for {left} tokens after other windows it chooses otherwise than asked at once"
                     raise self.broken(_PURE, problem)
 
-    def _check_built(self, case: _Case) -> None:
+    def _check_built(self, case: Case) -> None:
         for dialect in self.dialects:
             whole = self._build_context(case, AMPLE, dialect)
             if whole is None:
@@ -339,11 +251,11 @@ class _CheckedStrategy(Checked):
                 if billed.tokens != context.count.tokens:
                     raise self.broken("it bills what it lays out", f"{context.count} for {billed}")
 
-    def _build_context(self, case: _Case, window: Tokens, dialect: str) -> Context[Any] | None:
+    def _build_context(self, case: Case, window: Tokens, dialect: str) -> Context[Any] | None:
         budget = Budget(window, counter=len)
         assembler = Assembler(budget, dialect=dialect, on_overflow=TrimOldest(), strategy=self.strategy)
-        assembler.add_instruction(case.regions.instruction or "").add_messages(_write_conversation(case))
-        assembler.add_capability([_LOOK_UP] if case.answered else [])
+        assembler.add_instruction(case.regions.instruction or "").add_messages(write_conversation(case))
+        assembler.add_capability([LOOK_UP] if case.answered else [])
         for each in case.regions.documents:
             assembler.add_knowledge(
                 each.text, type=each.type, source=each.source, score=each.score, metadata=each.metadata
@@ -357,11 +269,6 @@ class _CheckedStrategy(Checked):
 _CLOSING = re.compile(r"\s*</[^<>]+>")
 
 
-def _holds(written: str, text: str) -> bool:
-    """Whether the words of a text are laid out. A layout may indent its lines."""
-    return all(word in written for word in text.split())
-
-
 def _find_missing(documents: Sequence[Document], written: str) -> Iterator[Document]:
     """The documents that are not laid out, a repeated one for each time that it is missing."""
     for text, times in Counter(document.text for document in documents).items():
@@ -372,24 +279,3 @@ def _find_missing(documents: Sequence[Document], written: str) -> Iterator[Docum
 
 def _is_shown(field: attrs.Attribute[Any], _: object) -> bool:
     return field.name != "memory"
-
-
-_LOOK_UP: dict[str, Any] = {
-    "name": "look_up",
-    "description": "Looks up a word.",
-    "parameters": {"type": "object", "properties": {}},
-}
-
-
-def _write_conversation(case: _Case) -> list[dict[str, Any]]:
-    """An older turn, the question, and perhaps a tool's answer to it."""
-    talk: list[dict[str, Any]] = [
-        {"role": "user", "content": "older"},
-        {"role": "assistant", "content": "answer"},
-        {"role": "user", "content": case.question or "question"},
-    ]
-    if case.answered:
-        call = {"id": "call_1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
-        talk.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        talk.append({"role": "tool", "tool_call_id": "call_1", "content": "found"})
-    return talk
