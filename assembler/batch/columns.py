@@ -88,7 +88,7 @@ def _make_once(make: Callable[[], Assembler[Any]]) -> Assembler:
 _COLUMNS, _RECORD = Columns(), Record()
 
 
-def _freeze(assembler: Assembler | _BaseMadeOnce) -> Assembler | _BaseMadeOnce:
+def _fork_base(assembler: Assembler | _BaseMadeOnce) -> Assembler | _BaseMadeOnce:
     """Fork the assembler, so that later changes have no effect."""
     if isinstance(assembler, _BaseMadeOnce):
         return assembler
@@ -105,7 +105,7 @@ class BatchAssembler:
     library's vocabularies. Your own tokenizer would be pickled too: `BatchAssembler.made_by(function)` avoids that.
     """
 
-    _base: Assembler | _BaseMadeOnce = attrs.field(alias="assembler", converter=_freeze)
+    _base: Assembler | _BaseMadeOnce = attrs.field(alias="assembler", converter=_fork_base)
     columns: Columns = attrs.field(
         default=_COLUMNS, kw_only=True, validator=Is((Columns,), "Columns(messages=…)", BatchError)
     )

@@ -137,7 +137,7 @@ def read_beginning(output: Path, size: int) -> Mapping[str, Any] | None:
     """The journal of the run that left `size` bytes; None for 0. Raises `BatchError` for a foreign file."""
     if not size:
         return None
-    found = _read(journal_of(output))
+    found = _read_journal(journal_of(output))
     if found is None:
         raise not_of_a_run(output)
     return found
@@ -175,7 +175,7 @@ def _find_differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tup
     return tuple(d for part in parts for d in differences(named.get(part, part), begun.get(part), asked.get(part)))
 
 
-def _read(journal: Path) -> Mapping[str, Any] | None:
+def _read_journal(journal: Path) -> Mapping[str, Any] | None:
     try:
         with journal.open("rb") as file:
             found: object = parse_json(file.read(LONGEST).decode())
@@ -195,7 +195,7 @@ def open_output(output: Path) -> Generator[BinaryIO]:
         raise BatchError(f"{output}: not a file that a run can be continued in; name another")
     with output.open("a+b", buffering=0) as file:
         try:
-            _lock(file)
+            _lock_file(file)
         except (BlockingIOError, PermissionError):
             raise BatchError(f"{output}: another run is writing it; wait for its end") from None
         yield cast(BinaryIO, file)
@@ -205,7 +205,7 @@ _FAR = 2**40
 """The offset of the byte that is locked on Windows, where a lock prevents reading. No byte is ever written there."""
 
 
-def _lock(file: Any) -> None:
+def _lock_file(file: Any) -> None:
     """Lock an open file for this process. Raises `OSError` if another process has it.
 
     On a system without such locks, the caller must not run twice at once.

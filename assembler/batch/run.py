@@ -79,13 +79,13 @@ def _continue_run(
     with open_rows(source) as given:
         given.seek(offset)
         for lines in in_order(base, rows_from(given), progress.done, workers, kind):
-            _append(file, b"".join(lines))
+            _append_bytes(file, b"".join(lines))
             failed = sum(1 for line in lines if FAILED.match(line))
             progress = attrs.evolve(progress, done=progress.done + len(lines), failed=progress.failed + failed)
             yield progress
 
 
-def _append(file: BinaryIO, content: bytes) -> None:
+def _append_bytes(file: BinaryIO, content: bytes) -> None:
     """Write all of it: one call of an unbuffered file may write less than it is given."""
     rest = memoryview(content)
     while rest:

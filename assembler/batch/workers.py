@@ -87,7 +87,7 @@ class _Worker:
 
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, base, kind), daemon=True)
+        process = context.Process(target=_serve_chunks, args=(theirs, base, kind), daemon=True)
         process.start()
         theirs.close()  # otherwise the worker's end would never show as closed
         return cls(process, ours)
@@ -144,7 +144,7 @@ def _share_out(workers: list[_Worker], bundles: Iterator[Chunk]) -> Generator[li
             wanted += 1
 
 
-def _serve(pipe: Pipe, base: Assembler, kind: Format) -> None:
+def _serve_chunks(pipe: Pipe, base: Assembler, kind: Format) -> None:
     import signal  # not needed with one process, as multiprocessing
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and closes the pipe

@@ -59,15 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. `argv` are the arguments, by default the process's own."""
     words = sys.argv[1:] if argv is None else list(argv)
     try:
-        code = _run(words)
+        code = _run_command(words)
         if sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]  # as a closed one is
             sys.stdout.flush()
     except ContextLengthError as error:
         if "--json" in words:
             _show_overflow(error)
-        return _fail(str(error), DOES_NOT_FIT)
+        return _print_failure(str(error), DOES_NOT_FIT)
     except AssemblyError as error:
-        return _fail(one_line(str(error)), WRONG_INPUT)
+        return _print_failure(one_line(str(error)), WRONG_INPUT)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -75,22 +75,26 @@ def main(argv: Sequence[str] | None = None) -> int:
         return PIPE_CLOSED
     except OSError as error:  # commands handle errors of their files, so this is the terminal
         _forget_stdout()
-        return _fail(f"assemble: expected an output to write to: {error.strerror}", WRONG_INPUT)
+        return _print_failure(f"assemble: expected an output to write to: {error.strerror}", WRONG_INPUT)
     return code
 
 
-def _run(argv: list[str]) -> int:
+def _run_command(argv: list[str]) -> int:
     with from_extra("cli", needed_for="the command assemble"):
         import cyclopts
     if any("\0" in word for word in argv):  # no shell passes one, but a caller of `main` may
-        return _fail("assemble: expected arguments without a null character, which no file's name holds", WRONG_INPUT)
+        return _print_failure(
+            "assemble: expected arguments without a null character, which no file's name holds", WRONG_INPUT
+        )
     try:
         words = ["./-" if word == "-" else word for word in argv]  # cyclopts must read a lone hyphen as a file
         command, bound, _ = _make_app(words).parse_args(words, print_error=False, exit_on_error=False)
     except cyclopts.CycloptsError as error:
         named = ["assemble", *(word for word in argv[:1] if word in COMMANDS)]
-        message = f"{' '.join(named)}: {one_line(_describe(error))} ({' '.join(named)} --help lists what there is)"
-        return _fail(message, WRONG_INPUT)
+        message = (
+            f"{' '.join(named)}: {one_line(_describe_error(error))} ({' '.join(named)} --help lists what there is)"
+        )
+        return _print_failure(message, WRONG_INPUT)
     code = command(*bound.args, **bound.kwargs)
     return code if isinstance(code, int) else 0
 
@@ -103,7 +107,7 @@ def _show_overflow(error: ContextLengthError) -> None:
     show_json({"error": "does not fit", **numbers, "regions": error.costs.to_dict(), "advice": error.advice})
 
 
-def _describe(error: CycloptsError) -> str:
+def _describe_error(error: CycloptsError) -> str:
     """Describe what is wrong with the arguments, in the style of other errors."""
     from cyclopts import MissingArgumentError, UnusedCliTokensError
 
@@ -135,7 +139,7 @@ def _read_version() -> str:
     return installed_version("context-assembler") or "not installed: run from its sources"
 
 
-def _fail(text: str, code: int) -> int:
+def _print_failure(text: str, code: int) -> int:
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
     return code

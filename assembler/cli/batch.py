@@ -66,7 +66,7 @@ def batch(
     as_json
         Print the summary as JSON.
     """
-    _refuse(rows, output, spec, workers)
+    _refuse_arguments(rows, output, spec, workers)
     kind = FORMATS[spelling]
     try:
         with _find_files(rows, output) as (source, target):
@@ -74,7 +74,7 @@ def batch(
             if output == STANDARD:
                 with target.open("rb") as file:
                     shutil.copyfileobj(file, sys.stdout.buffer)
-                _warn(ended, target if _is_its_own_log(kind, order) else log_of(target))
+                _warn_of_failures(ended, target if _is_its_own_log(kind, order) else log_of(target))
                 return _choose_exit_code(ended)
     except BrokenPipeError:  # the reader of standard output went away, which is no fault of a file
         raise
@@ -90,7 +90,7 @@ def batch(
     return _choose_exit_code(ended)
 
 
-def _refuse(rows: Path, output: Path, spec: Path, workers: int) -> None:
+def _refuse_arguments(rows: Path, output: Path, spec: Path, workers: int) -> None:
     if workers < 1:
         raise Place(COMMAND_LINE, "--workers").error(f"expected at least 1, got {workers}")
     written = (output, log_of(output), journal_of(output), journal_of(log_of(output)))
@@ -143,7 +143,7 @@ def _is_its_own_log(kind: Format, order: Order) -> bool:
     return kind is OWN and order == "given"
 
 
-def _warn(ended: Progress, log: Path) -> None:
+def _warn_of_failures(ended: Progress, log: Path) -> None:
     """Report rows without a request on stderr, since the output may have no line for them."""
     if not ended.failed:
         return

@@ -37,7 +37,7 @@ class Configured(Protocol):
         ...
 
 
-def _limit(_owner: object, field: attrs.Attribute[Tokens], value: Tokens) -> None:
+def _must_be_above_zero(_owner: object, field: attrs.Attribute[Tokens], value: Tokens) -> None:
     if whole_tokens(value, f"generator.{field.name}") == 0:
         raise BudgetError(f"generator.{field.name} is 0: a prompt needs at least one token")
 
@@ -46,7 +46,7 @@ def _limit(_owner: object, field: attrs.Attribute[Tokens], value: Tokens) -> Non
 class Generator:
     """The encoder's limit, in tokens."""
 
-    encoder_max_tokens: Tokens = attrs.field(validator=_limit)
+    encoder_max_tokens: Tokens = attrs.field(validator=_must_be_above_zero)
 
 
 @attrs.frozen

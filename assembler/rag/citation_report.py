@@ -144,9 +144,9 @@ class _Search:
     known: dict[tuple[str, int], bool] = attrs.field(factory=dict[tuple[str, int], bool])
 
     def among(self, quote: str, numbers: Sequence[int]) -> tuple[int, ...]:
-        return tuple(number for number in numbers if self._says(number, quote))
+        return tuple(number for number in numbers if self._contains(number, quote))
 
-    def _says(self, number: int, quote: str) -> bool:
+    def _contains(self, number: int, quote: str) -> bool:
         key = (quote, number)
         if key not in self.known:
             self.known[key] = says(self.texts[number], quote)

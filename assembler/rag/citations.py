@@ -96,11 +96,11 @@ def _find_markers(
         elif bracket[0][0] not in _ROUND and _BARE.fullmatch(inside) and not _is_within(bracket.start(), code):
             numbers = re.split("[:\u2020]", inside, maxsplit=1)[0].strip().removeprefix("^")
             citation = _make_citation(bracket.start(), bracket.end(), numbers, issued)
-            if _cites(citation, issued):
+            if _is_citation(citation, issued):
                 yield citation
 
 
-def _cites(bare: Citation, issued: Collection[int] | None) -> bool:
+def _is_citation(bare: Citation, issued: Collection[int] | None) -> bool:
     """Whether numbers in brackets are a citation: one of them was issued, or all of them could have been."""
     if issued is not None and bare.sources:
         return True

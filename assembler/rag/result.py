@@ -62,7 +62,7 @@ def read_results(results: object) -> list[RetrievalResult]:
     score. A missing score is 0.
     """
     return [
-        _read(result, place)
+        _read_result(result, place)
         for place, result in enumerate(as_list(cast("Iterable[object]", results), "retrieval results"))
     ]
 
@@ -75,24 +75,24 @@ def as_list(values: Iterable[_T], name: str) -> list[_T]:
     return list(values)
 
 
-def _read(result: object, place: int) -> RetrievalResult:
+def _read_result(result: object, place: int) -> RetrievalResult:
     try:
-        return _read_any(result, place)
+        return _read_nested(result, place)
     except RecursionError:
         pass  # outside of it, the error does not hold the whole stack
     raise PromptError(f"retrieval result {place} holds itself, or results nested too deeply; pass the innermost")
 
 
-def _read_any(result: object, place: int) -> RetrievalResult:
+def _read_nested(result: object, place: int) -> RetrievalResult:
     if isinstance(result, RetrievalResult):
         return result
     given: object = result
     if isinstance(given, tuple) and len(cast("tuple[object, ...]", given)) == _PAIR:
         item, score = cast("tuple[object, object]", result)
-        return attrs.evolve(_read_any(item, place), score=_read_score(score, place))
+        return attrs.evolve(_read_nested(item, place), score=_read_score(score, place))
     node = value_in(result, "node")
     if node is not None and _read_content(node) is not None:
-        return attrs.evolve(_read_any(node, place), score=_read_score(value_in(result, "score"), place))
+        return attrs.evolve(_read_nested(node, place), score=_read_score(value_in(result, "score"), place))
     text = _read_content(result)
     if text is None:
         raise PromptError(

@@ -62,10 +62,10 @@ def wrong_tools(tools: Place) -> Iterator[Violation]:
 
 def read_turns(messages: Place) -> list[Turn]:
     """Read the calls and answers of each message, in either form."""
-    return [_read(message) for message in messages.objects()]
+    return [_read_turn(message) for message in messages.objects()]
 
 
-def _read(message: Place) -> Turn:
+def _read_turn(message: Place) -> Turn:
     blocks = message.at("content").objects()
     calls = [call.at("id") for call in message.at("tool_calls").objects()]
     calls += [block.at("id") for block in blocks if block.at("type").text == "tool_use"]

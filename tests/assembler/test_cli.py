@@ -374,7 +374,7 @@ def test_an_interrupt_is_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     def stopped(_: list[str]) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("assembler.cli._run", stopped)
+    monkeypatch.setattr("assembler.cli._run_command", stopped)
     assert main(["build", "bot.yaml"]) == 128 + signal.SIGINT
     assert capsys.readouterr() == ("", "")
 

@@ -56,12 +56,12 @@ def _add_fixed(assembler: Assembler, request: Mapping[str, Any], root: Place, fo
         ("messages", messages_value, (), assembler.add_messages),
     ):
         place = root.key(name)
-        value = _read(request.get(name, missing), reader, place, folder)
+        value = _read_value(request.get(name, missing), reader, place, folder)
         with place.answers_for():
             add(value)
 
 
-def _read(given: Any, reader: Reader[Any], place: Place, folder: Path) -> Any:
+def _read_value(given: Any, reader: Reader[Any], place: Place, folder: Path) -> Any:
     """The value, or what the file that it names holds."""
     if not isinstance(given, Path):
         return given

@@ -107,7 +107,7 @@ def test_a_run_that_is_killed_anywhere_resumes_to_the_same_bytes(data: st.DataOb
                     raise Killed
 
             with pytest.MonkeyPatch.context() as dying:
-                dying.setattr(running, "_append", append)
+                dying.setattr(running, "_append_bytes", append)
                 try:
                     finished(source, output)
                 except Killed:
@@ -129,7 +129,7 @@ def append(file, content):
     left -= len(content)
     if left <= 0:
         os.kill(os.getpid(), signal.SIGKILL)
-running._append = append
+running._append_bytes = append
 if __name__ == "__main__":
     sys.exit(main(sys.argv[2:]))
 """
@@ -326,7 +326,7 @@ def test_a_partial_write_loses_nothing() -> None:
             return super().write(bytes(content)[:3])
 
     file = Slow()
-    running._append(file, b"0123456789")
+    running._append_bytes(file, b"0123456789")
     assert file.getvalue() == b"0123456789"
 
 
@@ -476,12 +476,12 @@ def test_a_worker_answers_until_its_parent_is_gone(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(signal, "signal", lambda *which: ignored.append(which))
     lines = [json.dumps(a_row(n)).encode() for n in range(3)]
     pipe = Scripted([(0, lines[0]), (1, lines[1])], [(2, lines[2])])
-    workers._serve(pipe, base(), OWN)
+    workers._serve_chunks(pipe, base(), OWN)
     assert b"".join(itertools.chain(*pipe.heard)) == expected(3)
     assert ignored == [(signal.SIGINT, signal.SIG_IGN)]
     longest = json.dumps({"messages": [["user", "w" * 300]]}).encode()
     pipe = Scripted([(0, longest)])
-    workers._serve(pipe, lacking(), OWN)
+    workers._serve_chunks(pipe, lacking(), OWN)
     assert isinstance(pipe.heard[0], MissingExtraError)
 
 
