@@ -165,7 +165,7 @@ def _draw_exchange(
     return Exchange(question, speaker, tuple(steps), draw(words.maybe) if answer else None, answer)
 
 
-def said(
+def drawn_conversations(
     *,
     words: SearchStrategy[str],
     turns: tuple[int, int],

@@ -65,8 +65,8 @@ class PromptBuilder:
         if changed := sum(map(operator.ne, broken, texts)) + (asked != question):
             _LOG.warning("%d texts held control tokens of the tokenizer, which were broken up", changed)
         chunks = tuple(Document(text, type="chunk") for text in broken)
-        said = {"role": "user", "content": asked}
-        context = build(Draft(Regions(documents=chunks), History.of([said])), self._settings, context_of)
+        message = {"role": "user", "content": asked}
+        context = build(Draft(Regions(documents=chunks), History.of([message])), self._settings, context_of)
         return cast("dict[str, str]", context.messages[0])["content"]
 
 

@@ -123,8 +123,8 @@ def _write_answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     if not written and not calls:
         return []
     lone = written[0][1] if len(written) == 1 else None
-    said = lone if lone is not None else [{"type": "text", "text": text} for _, text in written] or None
-    fields: dict[str, Any] = {"role": "assistant", "content": said}
+    content = lone if lone is not None else [{"type": "text", "text": text} for _, text in written] or None
+    fields: dict[str, Any] = {"role": "assistant", "content": content}
     if calls:
         fields["tool_calls"] = [chat_call(call.call_id, call.name, _write_arguments(call)) for _, call in calls]
     return [(fields, tuple(place for place, _ in (*written, *calls)))]

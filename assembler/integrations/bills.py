@@ -30,5 +30,5 @@ def bill_of(context: Context, usage: object, uncounted: Count) -> CalibratedCoun
 
 def subtract_uncounted(overflow: Overflow, uncounted: int) -> Overflow:
     """Subtract tokens that were in the refused request but not in the context."""
-    used, limit = (None if said is None else max(said - uncounted, 1) for said in (overflow.used, overflow.limit))
+    used, limit = (None if tokens is None else max(tokens - uncounted, 1) for tokens in (overflow.used, overflow.limit))
     return attrs.evolve(overflow, used=used, limit=limit)

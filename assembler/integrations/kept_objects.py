@@ -40,14 +40,14 @@ def kept_objects(
     return [*objects[: plan.view.head], *(own for own in kept if own is not None)]
 
 
-_SAID = frozenset({"audio", "refusal"})
+_BESIDE_TEXT = frozenset({"audio", "refusal"})
 """The fields of an answer in Chat's spelling that may stand without a text."""
 
 
 def _says_nothing(plan: Planned, message: Message) -> bool:
     """Whether it is an answer of which nothing is sent, because the API refuses it (`Api.wordless`)."""
     refused = plan.settings.dialect.api.wordless
-    if message.role != "assistant" or refused is Wordless.NONE or not _SAID.isdisjoint(message.extra_fields):
+    if message.role != "assistant" or refused is Wordless.NONE or not _BESIDE_TEXT.isdisjoint(message.extra_fields):
         return False
     blanks = refused is Wordless.BLANK
     return all(isinstance(part, str) and not (part.strip() if blanks else part) for part in message.parts)

@@ -73,12 +73,12 @@ def _respell_block(block: Block, own: object) -> Block:
 def _respell_medium(block: Block) -> Block:
     """Return a picture or a document that OpenAI's form cannot tell: a file's id, a title, a context, citations."""
     places: tuple[Block, ...] = (block, block.get("extras") or {}, block.get("metadata") or {})
-    said = {key: place[key] for key in _CAPTIONS for place in reversed(places) if key in place}
+    captions = {key: place[key] for key in _CAPTIONS for place in reversed(places) if key in place}
     file_id = block.get("file_id") or (block.get("id") if block.get("source_type") == "id" else None)
     kind = "image" if block["type"] == "image" else "document"
     if file_id is not None:
-        return {"type": kind, "source": {"type": "file", "file_id": file_id}, **said}
-    if not said or kind == "image":
+        return {"type": kind, "source": {"type": "file", "file_id": file_id}, **captions}
+    if not captions or kind == "image":
         return block
     if "url" in block:
         source = {"type": "url", "url": block["url"]}
@@ -87,4 +87,4 @@ def _respell_medium(block: Block) -> Block:
     else:
         data = block.get("base64") or block.get("data", "")
         source = {"type": "base64", "media_type": block.get("mime_type") or "application/pdf", "data": data}
-    return {"type": "document", "source": source, **said}
+    return {"type": "document", "source": source, **captions}

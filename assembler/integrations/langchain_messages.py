@@ -37,7 +37,7 @@ def as_chat(message: Any) -> dict[str, Any]:
     kind = kind_of(message)
     fields: dict[str, Any] = {"role": _ROLES.get(kind) or getattr(message, "role", kind)}
     content = message.content
-    fields["content"] = content if isinstance(content, str) else [said for _, said in _respell_blocks(content) if said]
+    fields["content"] = content if isinstance(content, str) else [sent for _, sent in _respell_blocks(content) if sent]
     if kind == "tool":
         failed = {"is_error": True} if message.status == "error" else {}  # Claude is told, OpenAI's models are not
         return {**fields, "tool_call_id": message.tool_call_id, **failed}
@@ -132,10 +132,10 @@ def _rewrite_content(content: Any, read: Any, became: Sequence[Part | None]) -> 
         return became[0] if became and isinstance(became[0], str) else ""
     parts = iter(became)
     kept: list[Any] = []
-    for block, (_, said) in zip(content, _respell_blocks(read), strict=True):
-        part = next(parts) if said else ""
+    for block, (_, sent) in zip(content, _respell_blocks(read), strict=True):
+        part = next(parts) if sent else ""
         if part is None:
             continue
-        changed = said and isinstance(part, str) and part != said.get("text")
+        changed = sent and isinstance(part, str) and part != sent.get("text")
         kept.append({"type": "text", **(block if isinstance(block, dict) else {}), "text": part} if changed else block)
     return kept

@@ -47,7 +47,7 @@ def contents_of(content: Any, dialect: str) -> Any:
     """Return the contents of a prompt, or of a result's files, as an API gets them."""
     if isinstance(content, str):
         return content
-    return [said for item in content if (said := _write_content(item, dialect)) is not None]
+    return [written for item in content if (written := _write_content(item, dialect)) is not None]
 
 
 def _write_content(item: Any, dialect: str) -> dict[str, Any] | None:

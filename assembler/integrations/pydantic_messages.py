@@ -129,8 +129,8 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
         return attrs.evolve(piece, changed=list(_rewrite_response(piece.sent, piece.message_dict, became)))
     new = became[0][1]
     if isinstance(new, Result):
-        said = dataclasses.replace(piece.sent, content=text_of(new.parts), outcome="success")
-        return attrs.evolve(piece, changed=[said])
+        result = dataclasses.replace(piece.sent, content=text_of(new.parts), outcome="success")
+        return attrs.evolve(piece, changed=[result])
     if isinstance(piece.sent.content, str):
         return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=new)])
     left = iter(new for _, new in became)
@@ -314,8 +314,8 @@ def _write_response(message: Any, dialect: str, tags: tuple[str, str], takes: Ta
         return None
     message_dict: dict[str, Any] = {"role": "assistant", "content": "\n\n".join(texts) if texts else None}
     if blocks:
-        said = [{"type": "text", "text": "\n\n".join(texts)}] if texts else []
-        message_dict["content"] = [*blocks, *said]
+        text_blocks = [{"type": "text", "text": "\n\n".join(texts)}] if texts else []
+        message_dict["content"] = [*blocks, *text_blocks]
     return {**message_dict, "tool_calls": calls} if calls else message_dict
 
 
@@ -327,8 +327,8 @@ def _write_server_block(part: Any, dialect: str) -> dict[str, Any]:
     if part.part_kind == "compaction":
         return {"type": "compaction", "content": part.content}
     if dialect != "anthropic":  # Bedrock
-        said = part.args_as_json_str() if part.part_kind == "builtin-tool-call" else part.model_response_str()
-        return {"type": "code_execution_tool_result", "content": [{"type": "text", "text": said}]}
+        words = part.args_as_json_str() if part.part_kind == "builtin-tool-call" else part.model_response_str()
+        return {"type": "code_execution_tool_result", "content": [{"type": "text", "text": words}]}
     if part.part_kind == "builtin-tool-call":
         called = {"type": "server_tool_use", "id": part.tool_call_id, "name": part.tool_name}
         return {**called, "input": part.args_as_dict()}

@@ -60,12 +60,12 @@ def read_answer(answer: object) -> ReadAnswer:
         return ReadAnswer("".join(part for part in message.parts if isinstance(part, str)))
     texts, passages, length = list[str](), list[Passage](), 0
     for item in listed:
-        said, places = _read_block(item)
+        text, places = _read_block(item)
         if places:
-            start = length + len(said) - len(said.lstrip())
-            passages.append(Passage(start, start + len(said.strip()), places))
-        texts.append(said)
-        length += len(said)
+            start = length + len(text) - len(text.lstrip())
+            passages.append(Passage(start, start + len(text.strip()), places))
+        texts.append(text)
+        length += len(text)
     return ReadAnswer("".join(texts), tuple(passages))
 
 
@@ -76,9 +76,9 @@ def _read_block(item: object) -> tuple[str, tuple[int, ...]]:
     fields = fields_in(item)
     cited = fields_of(fields.get("citationsContent"))
     if cited is not None:
-        said = "".join(str(fields_in(part).get("text", "")) for part in items_of(cited.get("content")))
+        joined = "".join(str(fields_in(part).get("text", "")) for part in items_of(cited.get("content")))
         found = [fields_in(each, "location", "searchResultLocation") for each in items_of(cited.get("citations"))]
-        return said, _list_places([each.get("searchResultIndex") for each in found])
+        return joined, _list_places([each.get("searchResultIndex") for each in found])
     text: object = fields.get("text")
     if not isinstance(text, str) or fields.get("type", "text") not in ("text", "output_text"):
         return "", ()

@@ -66,8 +66,9 @@ class TokenBudgetManager:
     ) -> None:
         if isinstance(output_reserve, type) or not callable(getattr(output_reserve, "tokens", None)):
             raise BudgetError(wrong("output_reserve", "a rule such as FixedReserve()", output_reserve))
-        said = settings_from()
-        self._settings = said if generation_model is None else attrs.evolve(said, generation_model=generation_model)
+        self._settings = settings_from()
+        if generation_model is not None:
+            self._settings = attrs.evolve(self._settings, generation_model=generation_model)
         self._reserve = output_reserve
         self._budget = Budget(
             self._settings.model_max_tokens if model_max_tokens is None else model_max_tokens,
@@ -145,8 +146,8 @@ class TokenBudgetManager:
             raise PromptError(f"{len(texts)} texts and {len(scores)} scores: give a score for each text")
         for score in scores:
             if not is_number(score):
-                said = "nan" if isinstance(score, float) else name_of_value(score)
-                raise PromptError(f"a score is not a number ({said}): give 0 where there is none")
+                kind = "nan" if isinstance(score, float) else name_of_value(score)
+                raise PromptError(f"a score is not a number ({kind}): give 0 where there is none")
         ranked = sorted(range(len(texts)), key=lambda at: (-scores[at], at))
         candidates = [Candidate(self.count_tokens(texts[at]), scores[at]) for at in ranked]
         return [ranked[at] for at in Greedy().pick(candidates, as_whole_number(budget, "budget"), lambda _: 0)]

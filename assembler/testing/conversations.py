@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assembler.drawn.conversations import definitions, said
+from assembler.drawn.conversations import definitions, drawn_conversations
 from assembler.drawn.engine import SearchStrategy, st
 from assembler.drawn.spelling import SPELLINGS, Request, Spelling
 from assembler.drawn.texts import texts
@@ -34,7 +34,9 @@ def requests(
     """
     spelling = spelling_of(dialect)
     _check_turns(min_turns, max_turns)
-    drawn = said(words=texts, turns=(min_turns, max_turns), fewest_answers=spelling.fewest_answers, fewest_tools=0)
+    drawn = drawn_conversations(
+        words=texts, turns=(min_turns, max_turns), fewest_answers=spelling.fewest_answers, fewest_tools=0
+    )
     return drawn.map(spelling.request)
 
 
@@ -61,7 +63,7 @@ def messages(dialect: str | Named = DEFAULT) -> SearchStrategy[dict[str, Any]]:
     """
     spelling = spelling_of(dialect)
     least = spelling.fewest_answers
-    drawn = said(words=texts(), turns=(1, 2), fewest_answers=least, fewest_tools=1, fewest_steps=1)
+    drawn = drawn_conversations(words=texts(), turns=(1, 2), fewest_answers=least, fewest_tools=1, fewest_steps=1)
     return drawn.map(lambda each: _group_by_role(spelling.request(each)[spelling.history])).flatmap(_draw_one_of)
 
 

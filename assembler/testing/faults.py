@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from assembler.drawn.breach import Breach, history_of
-from assembler.drawn.conversations import Call, Conversation, Step, said
+from assembler.drawn.conversations import Call, Conversation, Step, drawn_conversations
 from assembler.drawn.engine import DrawFn, SearchStrategy, st
 from assembler.drawn.spelling import Request
 from assembler.drawn.texts import texts
@@ -51,7 +51,9 @@ def broken_conversations(dialect: str | Named = DEFAULT, *, rule: str | None = N
 @st.composite
 def _draw_broken(draw: DrawFn, dialect: str, rule: str) -> Broken:
     spelling = spelling_of(dialect)
-    whole = draw(said(words=texts(), turns=(1, FEW_TURNS), fewest_answers=spelling.fewest_answers, fewest_tools=1))
+    whole = draw(
+        drawn_conversations(words=texts(), turns=(1, FEW_TURNS), fewest_answers=spelling.fewest_answers, fewest_tools=1)
+    )
     request = spelling.request(_add_calling_step(whole))
     BREACHES[dialect][rule](draw, request)
     return Broken(rule, dialect, request)

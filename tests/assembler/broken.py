@@ -14,7 +14,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from assembler.drawn.conversations import Conversation, said
+from assembler.drawn.conversations import Conversation, drawn_conversations
 from assembler.drawn.spelling import SPELLINGS
 
 SPELLED = ("openai_chat", "anthropic", "bedrock", "gemini", "openai_responses")
@@ -45,7 +45,7 @@ class Spoken:
 
 def conversations(*, turns: tuple[int, int] = (1, 3)) -> st.SearchStrategy[Conversation]:
     """Abstract conversations with at least one tool and a step in each exchange."""
-    return said(words=WORDS, turns=turns, fewest_answers=1, fewest_tools=1, fewest_steps=1)
+    return drawn_conversations(words=WORDS, turns=turns, fewest_answers=1, fewest_tools=1, fewest_steps=1)
 
 
 def spelled(conversation: Conversation, form: str) -> History:

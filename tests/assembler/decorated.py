@@ -21,7 +21,7 @@ from typing import Any, cast
 import attrs
 from hypothesis import strategies as st
 
-from assembler.drawn.conversations import Conversation, said
+from assembler.drawn.conversations import Conversation, drawn_conversations
 
 from .broken import SPELLED, History, Spoken, spelled
 
@@ -427,7 +427,7 @@ def _role(message: Any) -> str:
 @st.composite
 def decorated(draw: st.DrawFn, form: str) -> Drawn:
     """A valid history in `form`, with up to three things put into its messages, that ends as every API wants it."""
-    conversation = draw(said(words=WORDS, turns=(1, 3), fewest_answers=1, fewest_tools=1))
+    conversation = draw(drawn_conversations(words=WORDS, turns=(1, 3), fewest_answers=1, fewest_tools=1))
     history = spelled(_with_thoughts_and_notes(conversation), form)
     kinds: set[str] = set()
     changed: set[int] = set()

@@ -141,16 +141,16 @@ def _pair_blocks(turn: _RoleRun) -> Turn:
 
 
 def _wrong_pairs(turns: list[_RoleRun]) -> Iterator[Violation]:
-    paired = [_pair_blocks(said) for said in turns]
+    paired = [_pair_blocks(run) for run in turns]
     yield from find_repeated((ref for turn in paired for ref in turn.calls), RULE["A7"])
     for ref in (ref for turn in paired for ref in (*turn.calls, *turn.answers)):
         if ref.id is not None and not _ID.match(ref.id):
             yield RULE["L2"].broken(ref.place.path, "the id holds characters other than letters, digits, _ and -")
     yield from find_unpaired(paired, _PAIRING)
-    for said in turns:
-        late = _find_late_result(said) if said.role == "user" else 0
+    for run in turns:
+        late = _find_late_result(run) if run.role == "user" else 0
         if late:
-            yield RULE["A6"].broken(said.place.path, f"{late} of its tool_result blocks come after other content")
+            yield RULE["A6"].broken(run.place.path, f"{late} of its tool_result blocks come after other content")
 
 
 def _find_late_result(turn: _RoleRun) -> int:

@@ -65,13 +65,13 @@ def _wrong_order(messages: Place) -> Iterator[Violation]:
         if role is not None and role == before:
             yield RULE["B1"].broken(message.path, f"a second {role} message in a row")
         before = role
-    said = messages.objects()
+    listed = messages.objects()
     if messages.empty:
         yield RULE["B5"].broken(messages.path, "no messages at all")
-    if said and said[0].at("role").text == "assistant":
-        yield RULE["B5"].broken(said[0].path, "the conversation begins with the assistant")
-    if said and before == "assistant":
-        yield RULE["B5"].broken(said[-1].path, "the conversation ends with the assistant")
+    if listed and listed[0].at("role").text == "assistant":
+        yield RULE["B5"].broken(listed[0].path, "the conversation begins with the assistant")
+    if listed and before == "assistant":
+        yield RULE["B5"].broken(listed[-1].path, "the conversation ends with the assistant")
 
 
 def _wrong_message(message: Place) -> Iterator[Violation]:
@@ -106,8 +106,8 @@ def _wrong_result(result: Place) -> Iterator[Violation]:
         yield from shape.one_member(block, _RESULT_BLOCKS, "a result block")
     if not status.absent:
         yield from shape.must_be_one_of(status, ("success", "error"), shape.S1, "status")
-    said = [block for block in content.objects() if (block.at("text").text or "-").strip()]
-    if status.text == "error" and content.text is None and not said:
+    filled = [block for block in content.objects() if (block.at("text").text or "-").strip()]
+    if status.text == "error" and content.text is None and not filled:
         yield RULE["B4"].broken(content.path, "an error result without content")
 
 

@@ -84,8 +84,8 @@ class ChatTemplatePricer:
         """What the first and the last word cost. Beside the template's words they may merge: after a blank, a
         word is often one token that costs several alone.
         """
-        said = text.strip()
-        ends = (said.split(maxsplit=1)[0][:_WORD], said.rsplit(maxsplit=1)[-1][-_WORD:]) if said else ()
+        words = text.strip()
+        ends = (words.split(maxsplit=1)[0][:_WORD], words.rsplit(maxsplit=1)[-1][-_WORD:]) if words else ()
         return sum(map(self.estimated, ends))
 
     def options(self, layout: Layout) -> Count:

@@ -87,8 +87,8 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
 
 def _quote_texts(parts: Sequence[Part]) -> Sequence[Part]:
     """The parts of a result with its texts as one JSON string, which is there even if it is empty."""
-    said = json.dumps("".join(part for part in parts if isinstance(part, str)), ensure_ascii=False)
-    return (said, *(part for part in parts if not isinstance(part, str)))
+    quoted = json.dumps("".join(part for part in parts if isinstance(part, str)), ensure_ascii=False)
+    return (quoted, *(part for part in parts if not isinstance(part, str)))
 
 
 def _price_argument_tags(call: Call, family: Family) -> Count:
@@ -133,8 +133,8 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.extend((legal_name(part.name), part.arguments))
             return family.call + _price_argument_tags(part, family)
         case Result():
-            said = _quote_texts(part.parts) if family.quotes_results else part.parts
-            return family.result + total(_frame_part(inner, family, texts) for inner in said)
+            parts = _quote_texts(part.parts) if family.quotes_results else part.parts
+            return family.result + total(_frame_part(inner, family, texts) for inner in parts)
         case Thinking():
             texts.append(part.text)
             return family.thought

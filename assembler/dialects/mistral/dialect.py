@@ -157,8 +157,8 @@ class MistralPricer(MergingPricer):
     def message(self, message: Message) -> Count:
         """Price one message with its control tokens. A call's arguments are spaced JSON, as in the template."""
         if lone_text(message) is not None:
-            said = message.with_parts(_strip_end(message.parts)) if message.role == "assistant" else message
-            return price_message(said, self.family, self.count)
+            sent = message.with_parts(_strip_end(message.parts)) if message.role == "assistant" else message
+            return price_message(sent, self.family, self.count)
         message = adapt_with_media(message, "mistral")
         if is_empty(message):
             return NOTHING

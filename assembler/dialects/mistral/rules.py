@@ -58,16 +58,16 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
 
 
 def _wrong_end(messages: Place) -> Iterator[Violation]:
-    said = messages.objects()
+    listed = messages.objects()
     if messages.empty:
         yield RULE["M1"].broken(messages.path, "no messages at all")
-    for message in said[:-1]:
+    for message in listed[:-1]:
         if message.at("prefix").value is True:
             yield RULE["M1"].broken(message.at("prefix").path, "a prefix that is not the last message")
-    if said and said[-1].at("prefix").value is not True:
-        role = said[-1].at("role").text
+    if listed and listed[-1].at("prefix").value is not True:
+        role = listed[-1].at("role").text
         if role in ("assistant", "system"):
-            yield RULE["M1"].broken(said[-1].path, f"the last message is of role {role}")
+            yield RULE["M1"].broken(listed[-1].path, f"the last message is of role {role}")
 
 
 def _wrong_order(turns: list[Turn]) -> Iterator[Violation]:

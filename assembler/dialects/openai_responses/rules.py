@@ -85,8 +85,8 @@ def _wrong_item(item: Place) -> Iterator[Violation]:
     if kind == "message":
         yield from shape.must_be_one_of(item.at("role"), _ROLES, shape.S3, "role")
         yield from shape.must_be(item.at("content"), shape.TEXT_OR_LIST)
-        said = _MODEL_PARTS if item.at("role").text == "assistant" else _INPUT_PARTS
-        yield from shape.typed_parts(item.at("content"), said)
+        known = _MODEL_PARTS if item.at("role").text == "assistant" else _INPUT_PARTS
+        yield from shape.typed_parts(item.at("content"), known)
     elif kind == "function_call":
         yield from shape.must_be(item.at("call_id"), shape.TEXT)
         yield from wrong_name(item.at("name"))

@@ -87,8 +87,8 @@ class RawRequest:
 
     def for_model(self, model: str | None) -> RawRequest:
         """The request in the dialect of its ending, if that depends on the model."""
-        said = self.layout.messages
-        if model is None or not said or said[-1].role != "assistant" or not isinstance(self.dialect, PrefillDialect):
+        is_prefilled = any(message.role == "assistant" for message in self.layout.messages[-1:])
+        if model is None or not is_prefilled or not isinstance(self.dialect, PrefillDialect):
             return self
         return attrs.evolve(self, dialect=self.dialect.with_prefill(model))
 

@@ -223,18 +223,18 @@ def _find_held_under(keys: Set[str], sent: object) -> Iterator[tuple[str, str]]:
 def _find_in_message(message: Message) -> list[SideField]:
     found: list[SideField] = []
     unread = {repr(raw): part for part in _list_parts(message.parts) if (raw := _find_unread_dict(part)) is not None}
-    said = {PIN, *map(field_of, message.parts)}
+    sent = {PIN, *map(field_of, message.parts)}
     if message.role == "assistant" and fields_in(message.seen, "audio").get("transcript"):
-        said.add("audio")
+        sent.add("audio")
     seen = fields_of(message.seen)
     for fields in map(fields_in, items_of(message.seen) if seen is None else [seen]):
-        unsaid = {key: held for key, held in fields.items() if key not in said}
+        unsent = {key: held for key, held in fields.items() if key not in sent}
         if message.name is None and "parts" in fields:  # a name that is read is noted as such
             _add("name", fields.get("name"), found)
         if "role" in fields or "parts" in fields:
-            _find(unsaid, _OF_A_MESSAGE, unread, found)
+            _find(unsent, _OF_A_MESSAGE, unread, found)
         else:  # an item of Responses
-            _find_in_part(unsaid, unread, found)
+            _find_in_part(unsent, unread, found)
     return found
 
 
@@ -280,13 +280,13 @@ def _find(fields: _Raw, read: Set[str], unread: _Unread, found: list[SideField])
 def _find_in_thought(raw: _Raw, found: list[SideField]) -> None:
     """Find the fields of reasoning with a signature of Claude's, which goes from Anthropic to Bedrock and back."""
     holder = fields_in(raw, _IN_THOUGHT[0])
-    said = fields_in(holder, _IN_THOUGHT[1])
-    seal = said.get(_SEAL) if said else raw.get(_SEAL)
+    thought = fields_in(holder, _IN_THOUGHT[1])
+    seal = thought.get(_SEAL) if thought else raw.get(_SEAL)
     if not isinstance(seal, str):
         return
-    unsaid = [SideField(key, held, seal) for key, held in (*raw.items(), *holder.items()) if key not in _OF_A_THOUGHT]
-    unsaid += [SideField(key, held, seal) for key, held in said.items() if key not in _OF_A_THOUGHT | {"text"}]
-    found += [field for field in unsaid if _says_something(field.held)]
+    unsent = [SideField(key, held, seal) for key, held in (*raw.items(), *holder.items()) if key not in _OF_A_THOUGHT]
+    unsent += [SideField(key, held, seal) for key, held in thought.items() if key not in _OF_A_THOUGHT | {"text"}]
+    found += [field for field in unsent if _says_something(field.held)]
 
 
 def _find_in_unread(held: object, found: list[SideField]) -> None:

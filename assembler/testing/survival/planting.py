@@ -17,7 +17,7 @@ from budgets import BudgetError
 
 Message = dict[str, Any]
 
-_SAID = {
+_SENTENCES = {
     "name": ("Whom do I call about the {subject}?", "{needle} is my contact for the {subject}."),
     "number": ("How much may the {subject} cost?", "The budget of the {subject} is {needle}."),
     "decision": (
@@ -28,7 +28,7 @@ _SAID = {
     "tool result": ("What did the register say of the {subject}?", "{subject}: {needle}, checked"),
 }
 """The question for each kind of fact, and the sentence that tells it."""
-KINDS = tuple(_SAID)
+KINDS = tuple(_SENTENCES)
 """The kinds of facts."""
 
 
@@ -111,7 +111,7 @@ def _draw_fact(draw: random.Random, kind: str, turn: int, subject: str, number: 
             needle = f"{draw.choice(_DOING)} it before day {100 + number}"
         case _:
             needle = f"status {draw.randrange(100, 999)}-{number:03}"
-    question, sentence = _SAID[kind]
+    question, sentence = _SENTENCES[kind]
     return Fact(kind, turn, question.format(subject=subject), needle), sentence.format(subject=subject, needle=needle)
 
 

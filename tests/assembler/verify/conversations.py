@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from hypothesis import strategies as st
 
-from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Step, said
+from assembler.drawn.conversations import Call, Conversation, Definition, Exchange, Step, drawn_conversations
 from assembler.drawn.spelling import SPELLINGS as DRAWN
 from assembler.testing import texts
 
@@ -21,7 +21,7 @@ Request = dict[str, Any]
 
 def conversations() -> st.SearchStrategy[Conversation]:
     """Conversations in which every question but the last has an answer, as all APIs accept them."""
-    return said(words=texts(), turns=(1, 4), fewest_answers=1, fewest_tools=0)
+    return drawn_conversations(words=texts(), turns=(1, 4), fewest_answers=1, fewest_tools=0)
 
 
 def _calls(*numbers: int) -> Step:
