@@ -12,9 +12,10 @@ from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 from assembler import Assembler, count_request
 from assembler.dialects import openai_chat, openai_responses
 from assembler.integrations.agent_framework import AssemblerMiddleware
-from budgets import Budget, Count
+from budgets import Budget
 from tests.assembler.decorated import PNG
 from tests.integrations.agent_framework.test_agent_framework import look_up
+from tests.integrations.contexts import contexts_of
 from tests.integrations.provider import providing
 
 
@@ -30,9 +31,7 @@ from tests.integrations.provider import providing
 def test_a_tool_choice_costs_what_is_sent_of_it(choice: Any) -> None:
     budget = Budget.for_model("gpt-4o", context_window=9_000, max_output_tokens=500)
     middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_responses))
-    counted: list[Count] = []
-    note = middleware._fitting._remember
-    middleware._fitting._remember = lambda new, known: (counted.append(new.context.count), note(new, known))[1]
+    contexts = contexts_of(middleware)
     with providing(hosted=(), thinks=False) as provider:
         client = OpenAIChatClient(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
         options: Any = {"store": False, "tool_choice": choice}
@@ -41,6 +40,7 @@ def test_a_tool_choice_costs_what_is_sent_of_it(choice: Any) -> None:
     keys = ("instructions", "input", "tools", "tool_choice")
     bodies = [{key: body[key] for key in keys if key in body} for body in provider.bodies]
     assert "tool_choice" in bodies[0]
+    counted = [context.count for context in contexts]
     assert [count_request(body, dialect=openai_responses, model="gpt-4o") for body in bodies] == counted
 
 
@@ -71,13 +71,12 @@ THOUGHT = Content.from_text_reasoning(text="Let me look it up.")
 )
 def test_the_contents_of_a_message_cost_what_the_chat_client_sends_of_them(history: list[Any]) -> None:
     middleware = AssemblerMiddleware(Assembler(Budget.for_model("gpt-4o", context_window=9_000, max_output_tokens=500)))
-    counted: list[Count] = []
-    note = middleware._fitting._remember
-    middleware._fitting._remember = lambda new, known: (counted.append(new.context.count), note(new, known))[1]
+    contexts = contexts_of(middleware)
     with providing(hosted=(), thinks=False) as provider:
         client = OpenAIChatCompletionClient(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
         agent = Agent(client=client, tools=[look_up], middleware=[middleware])
         asyncio.run(_asked(agent, history))
+    counted = [context.count for context in contexts]
     assert [count_request(body, dialect=openai_chat, model="gpt-4o") for body in provider.bodies] == counted
 
 

@@ -16,6 +16,7 @@ from assembler import Assembler, count_request
 from assembler.dialects import anthropic
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget
+from tests.integrations.contexts import contexts_of
 from tests.integrations.langchain.scripted import look_up
 from tests.integrations.provider import providing
 from tests.integrations.script import Trip
@@ -132,10 +133,7 @@ def sent_and_counted(history: list[Any], options: dict[str, Any], **settings: An
         agent: Any = create_agent(
             model, [look_up], **{**options, "middleware": [*others, middleware]}, system_prompt="You plan trips."
         )
-        counted: list[int] = []
-        note = middleware._fitting._remember
-        middleware._fitting._remember = lambda new, known: (counted.append(new.context.count.upper), note(new, known))[
-            1
-        ]
+        contexts = contexts_of(middleware)
         agent.invoke({"messages": history})
+    counted = [context.count.upper for context in contexts]
     return [{key: body[key] for key in KEYS if key in body} for body in provider.bodies], counted

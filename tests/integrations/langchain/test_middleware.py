@@ -29,6 +29,7 @@ from assembler.dialects import anthropic, openai_chat, openai_responses
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget, BudgetError
+from tests.integrations.contexts import contexts_of
 from tests.integrations.independent import assert_newest_objects, assert_orphaned, assert_overflows, assert_sendable
 from tests.integrations.langchain.scripted import CHAT, Scripted, look_up
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, planner, question
@@ -86,9 +87,7 @@ def turns(count: int) -> list[BaseMessage]:
 def test_fifty_turns_stay_valid_and_within_budget(run: Callable[[Any, str, Any], None]) -> None:
     model, assembler = Scripted(), base()
     middleware = AssemblerMiddleware(assembler)
-    contexts: list[Any] = []
-    note = middleware._fitting._remember
-    middleware._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[1]
+    contexts = contexts_of(middleware)
     agent = create_agent(
         model, [look_up], system_prompt="You plan trips.", middleware=[middleware], checkpointer=InMemorySaver()
     )

@@ -16,6 +16,7 @@ from assembler.integrations.llama_index import AssemblerFunctionAgent
 from budgets import Budget
 from tests.assembler.decorated import PNG
 from tests.integrations.bots import SCHEMA
+from tests.integrations.contexts import contexts_of
 from tests.integrations.llama_index.test_on_the_wire import look_up
 from tests.integrations.provider import providing
 
@@ -26,13 +27,11 @@ def counted_and_sent(
     """What was counted for each call of a run, and what its body costs."""
     model = of_llm["model"]
     budget = Budget.for_model(model, context_window=9_000, max_output_tokens=500)
-    counted: list[int] = []
     with providing(hosted=(), thinks=False) as provider:
         llm = kind(api_key="x", api_base=f"{provider.url}/v1", max_retries=0, **of_llm)
         assembler = Assembler(budget, dialect=dialect)
         agent = AssemblerFunctionAgent(assembler=assembler, llm=llm, tools=[look_up], streaming=False, **settings)
-        note = agent._fitting._remember
-        agent._fitting._remember = lambda new, known: (counted.append(new.context.count.tokens), note(new, known))[1]
+        contexts = contexts_of(agent)
 
         async def run() -> None:
             with suppress(WorkflowRuntimeError):  # of a tool that is forced at each call
@@ -41,6 +40,7 @@ def counted_and_sent(
         asyncio.run(run())
     bodies = [{key: body[key] for key in KEYS if key in body} for body in provider.bodies]
     assert len(bodies) > 1
+    counted = [context.count.tokens for context in contexts]
     return counted, [count_request(body, dialect=dialect, model=model).tokens for body in bodies]
 
 

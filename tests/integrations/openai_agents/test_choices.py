@@ -13,6 +13,7 @@ from assembler import Assembler, count_request
 from assembler.dialects import openai_responses
 from assembler.integrations.openai_agents import FitInput
 from budgets import Budget
+from tests.integrations.contexts import contexts_of
 from tests.integrations.openai_agents.scripted import look_up
 from tests.integrations.provider import providing
 
@@ -34,7 +35,7 @@ def test_the_settings_of_an_agent_and_of_its_run_cost_what_is_sent_of_them(
 ) -> None:
     budget = Budget.for_model(model, context_window=9_000, max_output_tokens=500)
     fit = FitInput(Assembler(budget, dialect=openai_responses), model_settings=of_run)
-    counted: list[int] = []
+    contexts = contexts_of(fit)
     with providing(hosted=(), thinks=False) as provider:
 
         async def run() -> None:
@@ -42,8 +43,6 @@ def test_the_settings_of_an_agent_and_of_its_run_cost_what_is_sent_of_them(
             own = OpenAIResponsesModel(model, client)
             more: dict[str, Any] = {} if of_agent is None else {"model_settings": of_agent}
             agent: Agent[Any] = Agent(name="planner", model=own, tools=[look_up], **more)
-            note = fit._fitting._remember
-            fit._fitting._remember = lambda new, known: (counted.append(new.context.count.tokens), note(new, known))[1]
             config = RunConfig(call_model_input_filter=fit, model_settings=of_run)
             await Runner.run(agent, "Where to?", run_config=config)
 
@@ -51,4 +50,5 @@ def test_the_settings_of_an_agent_and_of_its_run_cost_what_is_sent_of_them(
     keys = ("instructions", "input", "tools", "tool_choice", "parallel_tool_calls")
     bodies = [{key: body[key] for key in keys if key in body} for body in provider.bodies]
     assert len(bodies) > 1
+    counted = [context.count.tokens for context in contexts]
     assert [count_request(body, dialect=openai_responses, model=model).tokens for body in bodies] == counted

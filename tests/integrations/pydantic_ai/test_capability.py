@@ -28,6 +28,7 @@ from assembler import Assembler, verify
 from assembler.integrations.pydantic_ai import FitContext
 from assembler.policies import ClearToolResults, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
+from tests.integrations.contexts import contexts_of
 from tests.integrations.independent import assert_orphaned, assert_overflows, assert_sendable
 from tests.integrations.pydantic_ai.scripted import CHAT, Script, fitted
 from tests.integrations.script import ANSWER, CALLS_OF_A_TURN, TURNS, WINDOW, Summarizer, looked_up, planner, question
@@ -87,9 +88,7 @@ def turns(count: int) -> list[ModelMessage]:
 def test_fifty_turns_stay_valid_and_within_budget(run: Callable[..., list[ModelMessage]]) -> None:
     script, assembler = Script(), base()
     capability = FitContext(assembler)
-    contexts: list[Any] = []
-    note = capability._fitting._remember
-    capability._fitting._remember = lambda new, known: (contexts.append(new.context), note(new, known))[1]
+    contexts = contexts_of(capability)
     agent = agent_of(script.model, capability, instructions="You plan trips.", system_prompt="Always in English.")
     history: list[ModelMessage] = []
     for turn in range(TURNS):

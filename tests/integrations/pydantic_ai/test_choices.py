@@ -13,6 +13,7 @@ from assembler import Assembler, count_request
 from assembler.dialects import anthropic
 from assembler.integrations.pydantic_ai import FitContext
 from budgets import Budget
+from tests.integrations.contexts import contexts_of
 from tests.integrations.provider import providing
 from tests.integrations.script import Trip, looked_up
 
@@ -45,15 +46,12 @@ def test_the_choice_that_an_output_type_or_a_setting_makes_costs_what_is_sent(se
             capabilities=[capability],
             model_settings=settings,
         )
-        counted: list[int] = []
-        note = capability._fitting._remember
-        capability._fitting._remember = lambda new, known: (counted.append(new.context.count.upper), note(new, known))[
-            1
-        ]
+        contexts = contexts_of(capability)
         agent.run_sync("Where to?", usage_limits=UsageLimits(request_limit=4))
     keys = ("system", "messages", "tools", "tool_choice", "output_config", "output_format", "thinking")
     bodies = [{key: body[key] for key in keys if key in body} for body in provider.bodies]
     assert bodies[0]["tool_choice"]["type"] == sent
     priced = [count_request(body, dialect=anthropic, model=MODEL).upper for body in bodies]
+    counted = [context.count.upper for context in contexts]
     assert len(priced) == len(counted)
     assert all(0 <= ours - theirs < 15 for ours, theirs in zip(counted, priced, strict=True))

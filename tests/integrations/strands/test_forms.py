@@ -18,6 +18,7 @@ from strands.models.openai_responses import OpenAIResponsesModel
 from assembler import Assembler, ClearReasoning, ClearToolResults, ContextLengthError, Truncate, count_request
 from assembler.integrations.strands import AssemblerConversationManager
 from budgets import Budget, Count
+from tests.integrations.contexts import contexts_of
 from tests.integrations.provider import Body, Provider, providing
 from tests.integrations.strands.test_on_the_wire import look_up
 
@@ -77,9 +78,7 @@ def sent_and_counted(dialect: str, history: list[Any], **more: Any) -> tuple[Bod
     budget = Budget.for_model(name, **more.pop("window", {"max_output_tokens": 500}))
     manager = AssemblerConversationManager(Assembler(budget, dialect=dialect, **more))
     prompt: Any = [{"text": "You plan"}, {"text": "trips."}]
-    counted: list[Count] = []
-    note = manager._fitting._remember
-    manager._fitting._remember = lambda new, known: (counted.append(new.context.count), note(new, known))[1]
+    contexts = contexts_of(manager)
     with providing(hosted=()) as provider:
         agent = Agent(
             model=make(provider),
@@ -91,7 +90,7 @@ def sent_and_counted(dialect: str, history: list[Any], **more: Any) -> tuple[Bod
         )
         with suppress(ContextLengthError):  # of the later calls of the loop
             agent("And how do I get there?")
-    return provider.bodies[0], counted[0]
+    return provider.bodies[0], contexts[0].count
 
 
 @pytest.mark.parametrize("dialect", MODELS)
