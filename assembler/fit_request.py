@@ -79,7 +79,7 @@ def fit_steps(
         regions = before.inside[0].regions
     history = (base if before is None else before).inside[0].history
     gathered = Assembler.around(Draft(regions, history), settings)
-    gathered.add_messages(raw.messages if messages is None else messages)
+    gathered.set_messages(raw.messages if messages is None else messages)
     return _Fit(raw, gathered, added_regions=base.inside[0].regions).steps()
 
 

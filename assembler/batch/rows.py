@@ -16,7 +16,7 @@ from budgets import AssemblyError, Count
 from budgets.numbers import with_noun
 
 REGIONS = ("instruction", "tools", "knowledge", "messages")
-"""The regions that a row may have, each in the form of its `add_` method's argument."""
+"""The regions that a row may have, each in the form of the argument of its `set_` method, or of `add_knowledge`."""
 
 DOCUMENT = ("text", "type", "trusted", "source", "score", "metadata")
 """The keys of a row's document. A file is not among them: rows must not open files."""
@@ -97,13 +97,13 @@ def lay_over(base: Assembler, row: Mapping[str, object]) -> Assembler:
     """
     assembler = base.fork()
     if (instruction := row.get("instruction")) is not None:
-        assembler.add_instruction(cast(str, instruction))
+        assembler.set_instruction(cast(str, instruction))
     if (tools := row.get("tools")) is not None:
-        assembler.add_capability(_read_list(tools, ToolError, "tools: expected a list of definitions"))
+        assembler.set_tools(_read_list(tools, ToolError, "tools: expected a list of definitions"))
     if (knowledge := row.get("knowledge")) is not None:
         _add_knowledge(assembler, knowledge)
     if (messages := row.get("messages")) is not None:
-        assembler.add_messages(_read_list(messages, ConversationError, "messages: expected a list of messages"))
+        assembler.set_messages(_read_list(messages, ConversationError, "messages: expected a list of messages"))
     return assembler
 
 

@@ -14,7 +14,7 @@ from assembler.cli.terminal import AsJson, show, show_json
 from assembler.files.json_text import read_json
 from assembler.files.place import Place, one_line
 from assembler.verify import DIALECTS, Violation, rules, verify
-from assembler.verify.violation import count_noun
+from budgets.numbers import with_noun
 
 COMMAND = Place("assemble check")
 
@@ -69,8 +69,8 @@ def _write_headline(found: Sequence[Violation], dialect_name: str) -> str:
     """The number of violations and of notes."""
     notes = sum(breach.note for breach in found)
     faults = len(found) - notes
-    verdict = f"{count_noun(faults, 'violation') if faults else 'no violations'} of the rules of {dialect_name}"
-    return f"{verdict}, {count_noun(notes, 'note')}" if notes else verdict
+    verdict = f"{with_noun(faults, 'violation') if faults else 'no violations'} of the rules of {dialect_name}"
+    return f"{verdict}, {with_noun(notes, 'note')}" if notes else verdict
 
 
 def _write_place(breach: Violation) -> str:

@@ -65,7 +65,7 @@ class Asked:
     output: OutputSchema | None = None
     """The output schema, if it is sent as the API's own answer format."""
     choice: str | None = None
-    """The tool choice, as `add_capability` takes it; only with `tools`."""
+    """The tool choice, as `set_tools` takes it; only with `tools`."""
     options: tuple[tuple[str, Any], ...] = ()
     """Other keys of the call that may cost tokens, as its API spells them: `parallel_tool_calls` of OpenAI's."""
 
@@ -73,7 +73,7 @@ class Asked:
         """Return a fork of the base with all of these."""
         assembler = with_own_system(base, self.system)
         if self.tools is not None:
-            assembler.add_capability(self.tools, choice=self.choice if self.tools else None)
+            assembler.set_tools(self.tools, choice=self.choice if self.tools else None)
         if self.output is None and not self.options:
             return assembler
         draft, settings = assembler.inside
@@ -154,7 +154,7 @@ class Fitting:
             assembler = _give_history(asked.onto(self.assembler), known)
         if known is not None:
             assembler.anchor(known.anchor)
-        assembler.add_messages(same)
+        assembler.set_messages(same)
         if known is None and state is not None and same:
             assembler.restore(state)
         return assembler, lambda context: self._remember(

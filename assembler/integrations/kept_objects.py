@@ -103,4 +103,4 @@ def align_parts(before: Sequence[Part], after: Sequence[Part]) -> Iterator[tuple
 def with_own_system(assembler: Assembler, own: str | None) -> Assembler:
     """Return a fork whose instruction is the framework's system prompt followed by the assembler's."""
     texts = [text for text in (own, assembler.instruction) if text]
-    return assembler.fork().add_instruction("\n\n".join(texts))
+    return assembler.fork().set_instruction("\n\n".join(texts))

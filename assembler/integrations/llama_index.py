@@ -201,7 +201,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
     def _cut_answered(self, history: Sequence[ChatMessage], fields: Sequence[dict[str, Any]]) -> list[ChatMessage]:
         try:
-            plan = self._fitting.assembler.fork().add_messages(fields).plan()
+            plan = self._fitting.assembler.fork().set_messages(fields).plan()
         except ContextLengthError:
             return list(history)
         return _insert_system(plan.inside, history)
@@ -343,15 +343,15 @@ def _fit_answer(base: Assembler, messages: Sequence[ChatMessage], answer: Any) -
     """
     draft, settings = base.inside
     bare = Assembler.around(Draft(), attrs.evolve(settings, budget=None))
-    bare.add_capability([answer]).add_output_schema(answer)
+    bare.set_tools([answer]).set_output_schema(answer)
     fields = [message_fields(message) for message in messages]
     budget, extra = settings.budget, 0
     while True:
         if budget is not None:
             settings = attrs.evolve(settings, budget=attrs.evolve(budget, overhead=budget.overhead + extra))
-        plan = Assembler.around(draft, settings).add_messages(fields).plan().inside
+        plan = Assembler.around(draft, settings).set_messages(fields).plan().inside
         kept = _keep_messages(plan, messages)
-        sent = bare.add_messages([message_fields(message) for message in messages_to_xml_format(kept)])
+        sent = bare.set_messages([message_fields(message) for message in messages_to_xml_format(kept)])
         over = 0 if budget is None else sent.plan().count.upper - budget.input_limit
         if over <= 0:
             return kept

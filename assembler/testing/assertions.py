@@ -15,6 +15,7 @@ from assembler.validation import wrong
 from assembler.verify import Violation, verify
 from budgets import Budget, Count, Grade, Tokens
 from budgets.count import total
+from budgets.numbers import with_noun
 
 _MOST_ROWS = 12
 """The number of items in a failure's table, most expensive first. The rest is one line."""
@@ -96,8 +97,7 @@ def _list_items(layout: Layout, pricer: Pricer) -> Iterator[tuple[tuple[str, str
     for cost in fixed.pieces:
         yield ("system", ""), cost
     if layout.tools:
-        noun = "tool" if len(layout.tools) == 1 else "tools"
-        yield (f"{len(layout.tools)} {noun}", ""), total(fixed.tools) + fixed.tooling
+        yield (with_noun(len(layout.tools), "tool"), ""), total(fixed.tools) + fixed.tooling
     for place, (message, cost) in enumerate(zip(layout.head, fixed.head, strict=True)):
         yield (f"messages[{place}]", message.role), cost
     for place, message in enumerate(layout.messages, len(layout.head)):

@@ -85,7 +85,7 @@ def _draw_edge_budget(draw: DrawFn, subject: Assembler[Tokens | None] | Draft) -
     view = draft.history.view()
     turns = [start for start, _ in view.turns_newest_first()]
     start = draw(st.sampled_from(turns)) if turns else len(draft.history)
-    ample.add_messages([*draft.history.raws(0, view.head), *draft.history.raws(start)])
+    ample.set_messages([*draft.history.raws(0, view.head), *draft.history.raws(start)])
     edge = ample.plan().count.upper + draw(st.integers(-_NUDGE, _NUDGE))
     return _set_limit(asked, max(1, edge))
 
@@ -109,10 +109,10 @@ def _draw_assembler(draw: DrawFn, dialects: Sequence[Dialect]) -> Assembler:
     dialect, policy = draw(st.sampled_from(dialects)), draw(st.sampled_from(_POLICIES))
     request = draw(requests())
     ample = Assembler(Budget(_AMPLE, counter=len), dialect=dialect, on_overflow=policy)
-    ample.add_instruction(draw(st.just("") | texts())).add_capability(request.get("tools", []))
+    ample.set_instruction(draw(st.just("") | texts())).set_tools(request.get("tools", []))
     for each in draw(st.lists(documents(), max_size=2)):
         ample.add_knowledge(each.text, type=each.type, trusted=each.trusted, source=each.source, score=each.score)
-    ample.add_messages(request["messages"])
+    ample.set_messages(request["messages"])
     budget = draw(budgets(for_=ample))
     tight = Assembler(budget, dialect=dialect, on_overflow=policy)
     return Assembler.around(ample.inside[0], tight.inside[1])

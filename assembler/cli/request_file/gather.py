@@ -49,11 +49,11 @@ def _add_fixed(assembler: Assembler, request: Mapping[str, Any], root: Place, fo
     if isinstance(instruction, Path):
         instruction = file_text(folder / instruction, place.key("file"), limit=LONGEST_TEXT)
     with place.answers_for():
-        assembler.add_instruction(instruction)
+        assembler.set_instruction(instruction)
     for name, reader, missing, add in (
-        ("tools", tools_value, (), assembler.add_capability),
-        ("output_schema", schema_value, None, assembler.add_output_schema),
-        ("messages", messages_value, (), assembler.add_messages),
+        ("tools", tools_value, (), assembler.set_tools),
+        ("output_schema", schema_value, None, assembler.set_output_schema),
+        ("messages", messages_value, (), assembler.set_messages),
     ):
         place = root.key(name)
         value = _read_value(request.get(name, missing), reader, place, folder)

@@ -71,7 +71,7 @@ class SeldomCases(Checked):
     def _build_context(self, history: Iterable[object], budget: Budget | None = None) -> Context[Any] | None:
         """A context in a budget that is ample; None if the dialect refuses the conversation."""
         budget = budget or Budget(AMPLE, counter=len)
-        assembler = Assembler(budget, dialect=self.dialect).add_capability([TOOL, OTHER_TOOL]).add_messages(history)
+        assembler = Assembler(budget, dialect=self.dialect).set_tools([TOOL, OTHER_TOOL]).set_messages(history)
         try:
             return assembler.build()
         except ConversationError:
@@ -122,11 +122,11 @@ class SeldomCases(Checked):
     def sends_schema_and_choice(self) -> None:
         """Check that the schema of the answer and the choice of a tool change the request, or leave a note."""
         asked = Assembler(Budget(AMPLE, counter=len), dialect=self.dialect).add_message(("user", "Look around."))
-        plain = asked.add_capability([TOOL, OTHER_TOOL]).build()
-        wanted = asked.fork().add_output_schema(SCHEMA).build()
+        plain = asked.set_tools([TOOL, OTHER_TOOL]).build()
+        wanted = asked.fork().set_output_schema(SCHEMA).build()
         if "rainfall" not in _write_request(wanted.request()) and not wanted.notes():
             raise self.broken(COMPLETE, "the schema of the answer is gone; write it in options, or note it")
-        chosen = asked.fork().add_capability([TOOL, OTHER_TOOL], choice="wait").build()
+        chosen = asked.fork().set_tools([TOOL, OTHER_TOOL], choice="wait").build()
         if chosen.request() == plain.request() and not chosen.notes():
             raise self.broken(COMPLETE, "the choice of a tool is gone; write it in options, or note it")
 
@@ -172,7 +172,7 @@ class SeldomCases(Checked):
         tool = {**TOOL, "description": description}
         asked = Assembler(Budget(AMPLE, counter=len), dialect=self.dialect).add_message(("user", "Look around."))
         try:
-            return asked.add_capability([tool]).build().count.tokens
+            return asked.set_tools([tool]).build().count.tokens
         except ConversationError:
             return None
 

@@ -85,7 +85,7 @@ def check_dialect(
     better grade than its counter. Every conversation is also priced for an unknown model. Its count is an estimate,
     unless the dialect has its own tokenizer, or declares the one vocabulary of its API.
     Parts of other APIs, such as calls of custom tools, are billed as they are sent. A block for a source, if the API
-    declares any, is sent unchanged, and billed. Messages in the API's own shape that `add_messages` reads can be edited
+    declares any, is sent unchanged, and billed. Messages in the API's own shape that `set_messages` reads can be edited
     and answered.
 
     `rules` returns the faults of a request. By default it is `assembler.verify`, for the dialects that it knows;
@@ -222,8 +222,8 @@ class _CheckedDialect(Checked):
 
         def built(model: str | None) -> Context[Any]:
             budget = None if model is None else Budget(AMPLE, model=model)
-            assembler = Assembler(budget, dialect=self.dialect).add_capability(request.get("tools", []))
-            return assembler.add_messages(request["messages"]).add_instruction(instruction or "").build()
+            assembler = Assembler(budget, dialect=self.dialect).set_tools(request.get("tools", []))
+            return assembler.set_messages(request["messages"]).set_instruction(instruction or "").build()
 
         before = copy.deepcopy(request)
         try:
@@ -259,8 +259,8 @@ class _CheckedDialect(Checked):
     def build_ordinary_request(self) -> dict[str, Any]:
         return (
             Assembler(dialect=self.dialect)
-            .add_instruction("Be brief.")
-            .add_capability([TOOL])
+            .set_instruction("Be brief.")
+            .set_tools([TOOL])
             .add_message(("user", "Look around."))
             .build()
             .request()
@@ -290,7 +290,7 @@ class _CheckedDialect(Checked):
                 "parse leaves a key out of Layout.options; fill it by options_in(request, the keys that parse reads)"
             )
             raise self.broken(_OTHER_KEYS, problem)
-        fitted = fit_request(whole, dialect=self.dialect, assembler=Assembler().add_instruction("Be kind."))
+        fitted = fit_request(whole, dialect=self.dialect, assembler=Assembler().set_instruction("Be kind."))
         if fitted.get(_OTHER_KEY) != 0.5:
             raise self.broken(_OTHER_KEYS, "fit_request drops a key that parse leaves to Layout.options")
 

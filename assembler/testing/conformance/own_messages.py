@@ -30,7 +30,7 @@ _STEPS = {
 
 @attrs.define(eq=False)
 class OwnMessages(Checked):
-    """A dialect under check, by the messages of its own requests that `add_messages` reads one by one."""
+    """A dialect under check, by the messages of its own requests that `set_messages` reads one by one."""
 
     dialect: Dialect
 
@@ -45,7 +45,7 @@ class OwnMessages(Checked):
 
     def _read_own_messages(self) -> Iterator[Message]:
         """The messages that are in the API's own shape."""
-        asked = Assembler(dialect=self.dialect).add_capability([TOOL]).add_messages(with_longer(None))
+        asked = Assembler(dialect=self.dialect).set_tools([TOOL]).set_messages(with_longer(None))
         try:
             listed = items_of(asked.build().request().get(self.dialect.api.history))
         except AssemblyError:  # what it refuses is found by the other checks

@@ -173,7 +173,7 @@ class _CheckedPolicy(Checked):
     def _build_context(self, window: Window, tokens: Tokens) -> Context[Any] | None:
         assembler = Assembler(make_budget(max(1, tokens)), dialect=window.dialect, on_overflow=self.policy)
         try:
-            return assembler.add_capability(window.request.get("tools", [])).add_messages(window.messages).build()
+            return assembler.set_tools(window.request.get("tools", [])).set_messages(window.messages).build()
         except ContextLengthError:
             return None
         except ConversationError as error:
@@ -181,5 +181,5 @@ class _CheckedPolicy(Checked):
 
     def _price_fixed(self, request: Mapping[str, Any], dialect: str) -> Tokens:
         whole = Window(dialect, request, AMPLE, 0).ledger(self.rung)
-        ample = Assembler(make_budget(AMPLE), dialect=dialect).add_capability(request.get("tools", []))
-        return ample.add_messages(request["messages"]).plan().count.upper - whole.since(whole.first).upper
+        ample = Assembler(make_budget(AMPLE), dialect=dialect).set_tools(request.get("tools", []))
+        return ample.set_messages(request["messages"]).plan().count.upper - whole.since(whole.first).upper

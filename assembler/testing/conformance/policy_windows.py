@@ -38,7 +38,7 @@ class Window:
 
     def ledger(self, rung: Rung) -> Ledger:
         """The conversation as the policy of this rung sees it, with its pins. Read anew: it remembers nothing."""
-        draft, settings = Assembler(make_budget(AMPLE), dialect=self.dialect).add_messages(self.messages).inside
+        draft, settings = Assembler(make_budget(AMPLE), dialect=self.dialect).set_messages(self.messages).inside
         view = draft.history.view()
         return Ledger.of(view, settings.pricer, pins=pinned_messages(view, (rung.traits.pins,)))
 
@@ -62,6 +62,6 @@ def draw_window(draw: DrawFn, dialect: str, texts: SearchStrategy[str]) -> Windo
 
 def price_newest_turns(request: Mapping[str, Any], dialect: str) -> list[Tokens]:
     """What the newest turn of a conversation costs, the two newest, and so on."""
-    draft, settings = Assembler(make_budget(AMPLE), dialect=dialect).add_messages(request["messages"]).inside
+    draft, settings = Assembler(make_budget(AMPLE), dialect=dialect).set_messages(request["messages"]).inside
     ledger = Ledger.of(draft.history.view(), settings.pricer)
     return [*itertools.accumulate(turn.tokens for turn in ledger.newest_first())]

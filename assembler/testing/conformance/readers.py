@@ -139,7 +139,7 @@ class _CheckedReader(Checked):
         refused: ConversationError | None = None
         for dialect in _DIALECTS:
             try:
-                context = Assembler(dialect=dialect).add_capability(tools).add_messages(history).build()
+                context = Assembler(dialect=dialect).set_tools(tools).set_messages(history).build()
             except ConversationError as error:
                 refused = error
                 continue
@@ -212,7 +212,7 @@ class _CheckedReader(Checked):
         for twin in _damage_copies(message.raw):
             damaged = [*history[:index], twin, *history[index + 1 :]]
             try:
-                Assembler(dialect="openai_chat").add_messages(damaged).build()
+                Assembler(dialect="openai_chat").set_messages(damaged).build()
             except AssemblyError as error:
                 if any(quotes(str(error), text) for text in texts):
                     problem = f"one of message {index} does; say what is wrong by types, names and numbers"

@@ -254,8 +254,8 @@ class _CheckedStrategy(Checked):
     def _build_context(self, case: Case, window: Tokens, dialect: str) -> Context[Any] | None:
         budget = Budget(window, counter=len)
         assembler = Assembler(budget, dialect=dialect, on_overflow=TrimOldest(), strategy=self.strategy)
-        assembler.add_instruction(case.regions.instruction or "").add_messages(write_conversation(case))
-        assembler.add_capability([LOOK_UP] if case.answered else [])
+        assembler.set_instruction(case.regions.instruction or "").set_messages(write_conversation(case))
+        assembler.set_tools([LOOK_UP] if case.answered else [])
         for each in case.regions.documents:
             assembler.add_knowledge(
                 each.text, type=each.type, source=each.source, score=each.score, metadata=each.metadata

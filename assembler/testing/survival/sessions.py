@@ -115,7 +115,7 @@ def _make_session(ladder: object, budget: Budget, dialect: Dialect | str, count:
     assembler = Assembler(budget, dialect=dialect, on_overflow=cast("Policy | Sequence[Policy]", ladder))
 
     def sent(messages: Sequence[Message]) -> list[Message] | None:
-        assembler.add_messages(messages)  # recognises the earlier messages
+        assembler.set_messages(messages)  # recognises the earlier messages
         try:
             return cast("list[Message]", assembler.build().request()["messages"])
         except AssemblyError:
