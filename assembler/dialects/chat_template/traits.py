@@ -6,20 +6,33 @@ message. Each trait takes one render of a few words.
 
 from __future__ import annotations
 
-import json
 import re
 import string
-from typing import Any
+from collections.abc import Sequence
 
 import attrs
 
+from assembler.dialects.chat_template.framing import Framing, measure_call, measure_tooling, try_render
 from assembler.dialects.chat_template.render import Renderer, TemplateMessage
-from assembler.errors import ConversationError
+from assembler.dialects.chat_template.samples import (
+    NAME,
+    ONE,
+    RESULT,
+    RULE,
+    THREE,
+    TOOL,
+    TWO,
+    VALUE,
+    write_assistant,
+    write_calling,
+    write_exchange,
+    write_result,
+    write_system,
+    write_text_message,
+    write_user,
+)
 from budgets import Tokens
 
-# Words that occur in no template and that no template splits.
-_ONE, _TWO, _THREE, _RULE, _VALUE, _RESULT, _NAME = "qone", "qtwo", "qthree", "qrule", "qvalue", "qresult", "qname"
-_LETTERS = ("q", "w", "z", "k")
 _LONG = 25
 """Messages of a long conversation, the user's first and last."""
 
@@ -38,17 +51,6 @@ _EDGES = (
     *(f"{mark}x{mark}" for mark in string.punctuation for _ in range(2)),
 )
 """Texts whose first and last characters tokenizers merge with neighbours, each mark also beside itself; and others."""
-
-_TOOL: TemplateMessage = {
-    "type": "function",
-    "function": {
-        "name": _NAME,
-        "description": "d",
-        "parameters": {"type": "object", "properties": {"q": {"type": "string", "description": "d"}}},
-    },
-}
-_IDS = ("q00000001", "q00000002")
-"""Nine letters and digits: some templates demand that."""
 
 
 @attrs.frozen(kw_only=True)
@@ -101,189 +103,102 @@ class Traits:
 
 def traits_of(renderer: Renderer) -> Traits:
     """Find a template's traits with about two dozen renders of a few words each."""
-
-    def shown(messages: list[TemplateMessage], *marks: str, tools: list[TemplateMessage] | None = None) -> bool:
-        text = _try_render(renderer, messages, tools)
-        return text is not None and all(mark in text for mark in marks)
-
-    def surplus(texts: list[str]) -> Tokens | None:
-        return _measure_surplus(renderer, texts, once, of_user, of_assistant, *times)
-
-    called = [_write_user(_ONE), _write_calling(1), _write_result(0), _write_assistant(_TWO)]
-    with_calls = _try_render(renderer, called, [_TOOL])
-    thinking = [_write_user(_ONE), {**_write_calling(1), "reasoning_content": _THREE}, _write_result(0)]
-    asked = [_write_user(_ONE)]
-    times = _count_times(renderer)
-    once, of_user, of_assistant = _measure_framing(renderer, *times)
-    alternates = not (
-        shown([_write_user(_ONE), _write_user(_TWO)], _ONE, _TWO)
-        and shown([*asked, _write_assistant(_TWO), _write_assistant(_THREE), _write_user("x")], _TWO, _THREE)
-    )
-    replied = surplus([_ONE] * (_LONG - 1))  # if roles must alternate, of the two framings only the sum is exact
+    framing, probe = Framing.of(renderer), _Probe(renderer)
+    alternates = probe.alternates()
+    with_calls = try_render(renderer, write_exchange(), [TOOL])
+    asked = [write_user(ONE)]
     return Traits(
-        once=once,
-        asked=of_user,
-        answered=of_assistant,
-        asked_times=times[0],
-        answered_times=times[1],
-        called=_measure_call(renderer, called, of_assistant + of_user),
-        tooling=_measure_tooling(renderer),
-        system=shown([_write_system(_RULE), *asked], _RULE, _ONE),
-        several_systems=shown([_write_system(_RULE), _write_system(_TWO), *asked], _RULE, _TWO, _ONE),
-        late_system=shown([*asked, _write_assistant(_TWO), _write_system(_RULE)], _RULE, _ONE),
+        once=framing.once,
+        asked=framing.asked,
+        answered=framing.answered,
+        asked_times=framing.asked_times,
+        answered_times=framing.answered_times,
+        called=measure_call(renderer, framing.answered + framing.asked),
+        tooling=measure_tooling(renderer),
+        system=probe.shows([write_system(RULE), *asked], RULE, ONE),
+        several_systems=probe.shows([write_system(RULE), write_system(TWO), *asked], RULE, TWO, ONE),
+        late_system=probe.shows([*asked, write_assistant(TWO), write_system(RULE)], RULE, ONE),
         developer="developer" in renderer.source,
         alternates=alternates,
-        user_first=_hides_first_assistant(renderer, None) or _hides_first_assistant(renderer, [_TOOL]),
-        user_after_result=shown([*called[:-1], _write_user(_TWO)], _TWO, tools=[_TOOL])
-        or not shown([*called, _write_user(_THREE)], _THREE, tools=[_TOOL]),
-        contentless=_try_render(renderer, _remove_content(called), [_TOOL]) is not None,
-        parallel_calls=shown(
-            [*asked, _write_calling(2), _write_result(0), _write_result(1)], f"{_VALUE}0", f"{_VALUE}1", tools=[_TOOL]
-        ),
-        words_beside_calls=with_calls is None
-        or shown([called[0], {**called[1], "content": _THREE}, *called[2:]], _THREE, tools=[_TOOL]),
-        adds_up=_do_texts_stand_apart(renderer) and surplus([_ONE, *_EDGES, *_EDGES]) == 0,
-        costs_alike=surplus([_ONE] * _LONG) == 0
-        and (replied is None or (-of_assistant <= replied <= of_user if alternates else replied == 0)),
-        shows_tools=shown(asked, _NAME, tools=[_TOOL]),
-        shows_calls=with_calls is None or f"{_VALUE}0" in with_calls,
-        shows_results=with_calls is None or f"{_RESULT}0" in with_calls,
-        shows_reasoning=shown(thinking, _THREE, tools=[_TOOL]),
+        user_first=probe.hides_greeting() or probe.hides_greeting([TOOL]),
+        user_after_result=probe.takes_user_after_result(),
+        contentless=try_render(renderer, _remove_content(write_exchange()), [TOOL]) is not None,
+        parallel_calls=probe.takes_parallel_calls(),
+        words_beside_calls=with_calls is None or probe.shows_words_beside_calls(),
+        adds_up=probe.keeps_texts_apart() and framing.surplus(renderer, [ONE, *_EDGES, *_EDGES]) == 0,
+        costs_alike=_costs_alike(renderer, framing, alternates),
+        shows_tools=probe.shows(asked, NAME, tools=[TOOL]),
+        shows_calls=with_calls is None or f"{VALUE}0" in with_calls,
+        shows_results=with_calls is None or f"{RESULT}0" in with_calls,
+        shows_reasoning=probe.shows_reasoning(),
     )
 
 
-def _try_render(renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None) -> str | None:
-    try:
-        return renderer.text(messages, tools or [])
-    except ConversationError:
-        return None
+@attrs.frozen(eq=False)
+class _Probe:
+    """Asks a template one question at a time."""
+
+    renderer: Renderer
+
+    def shows(self, messages: list[TemplateMessage], *marks: str, tools: Sequence[TemplateMessage] = ()) -> bool:
+        text = try_render(self.renderer, messages, tools)
+        return text is not None and all(mark in text for mark in marks)
+
+    def alternates(self) -> bool:
+        twice_asked = [write_user(ONE), write_user(TWO)]
+        twice_answered = [write_user(ONE), write_assistant(TWO), write_assistant(THREE), write_user("x")]
+        return not (self.shows(twice_asked, ONE, TWO) and self.shows(twice_answered, TWO, THREE))
+
+    def takes_user_after_result(self) -> bool:
+        exchange = write_exchange()
+        after_result, after_answer = [*exchange[:-1], write_user(TWO)], [*exchange, write_user(THREE)]
+        return self.shows(after_result, TWO, tools=[TOOL]) or not self.shows(after_answer, THREE, tools=[TOOL])
+
+    def takes_parallel_calls(self) -> bool:
+        messages = [write_user(ONE), write_calling(2), write_result(0), write_result(1)]
+        return self.shows(messages, f"{VALUE}0", f"{VALUE}1", tools=[TOOL])
+
+    def shows_words_beside_calls(self) -> bool:
+        first, calling, *rest = write_exchange()
+        return self.shows([first, {**calling, "content": THREE}, *rest], THREE, tools=[TOOL])
+
+    def shows_reasoning(self) -> bool:
+        first, calling, result, _ = write_exchange()
+        return self.shows([first, {**calling, "reasoning_content": THREE}, result], THREE, tools=[TOOL])
+
+    def hides_greeting(self, tools: Sequence[TemplateMessage] = ()) -> bool:
+        greeted, asked = (
+            try_render(self.renderer, [write_text_message(role, ONE), write_user(TWO)], tools)
+            for role in ("assistant", "user")
+        )
+        return greeted is None or ONE not in greeted or greeted == asked
+
+    def keeps_texts_apart(self) -> bool:
+        """Whether each text begins after a line break, and ends before white space, or a control token is there.
+
+        After a blank or a letter a word may be other tokens than alone. No small set of words shows that of a
+        vocabulary.
+        """
+        text = try_render(self.renderer, [write_user(THREE), write_assistant(TWO), write_user(ONE)]) or ""
+        spans = self.renderer.control_spans(text)
+        begins = {0, *(stop for _, stop in spans)} | {place + 1 for place, mark in enumerate(text) if mark == "\n"}
+        ends = {len(text), *(start for start, _ in spans)} | {
+            place for place, mark in enumerate(text) if mark.isspace()
+        }
+        found = [match.span() for match in re.finditer("|".join((ONE, TWO, THREE)), text)]
+        return all(start in begins and stop in ends for start, stop in found)
 
 
-def _count_times(renderer: Renderer) -> tuple[int, int]:
-    """Count how often a template writes the text of a user message, and of an assistant message, mid-conversation."""
-    messages = [_write_user(_THREE), _write_assistant(_TWO), _write_user(_ONE)]
-    text = _try_render(renderer, messages, None) or ""
-    return max(text.count(_ONE), 1), max(text.count(_TWO), 1)
-
-
-def _do_texts_stand_apart(renderer: Renderer) -> bool:
-    """Whether each text begins after a line break or a control token, and ends before white space or a control token.
-
-    After a blank or a letter a word may be other tokens than alone. No small set of words shows that of a vocabulary.
-    """
-    text = _try_render(renderer, [_write_user(_THREE), _write_assistant(_TWO), _write_user(_ONE)], None) or ""
-    spans = renderer.control_spans(text)
-    begins = {0, *(stop for _, stop in spans)} | {place + 1 for place, mark in enumerate(text) if mark == "\n"}
-    ends = {len(text), *(start for start, _ in spans)} | {place for place, mark in enumerate(text) if mark.isspace()}
-    found = [match.span() for match in re.finditer("|".join((_ONE, _TWO, _THREE)), text)]
-    return all(start in begins and stop in ends for start, stop in found)
-
-
-def _measure_framing(renderer: Renderer, asked_times: int, answered_times: int) -> tuple[Tokens, Tokens, Tokens]:
-    """Measure the framing of a prompt, of a user message and of an assistant message, mid-conversation.
-
-    Each text is one letter. If a template refuses two answers in a row, only the sum of the last two is exact.
-    """
-    opening, reply, more, closing = _LETTERS
-    first, answer, last = (
-        _write_user(opening),
-        _write_assistant(reply),
-        _write_user(closing),
-    )
-    prompts = [first], [first, answer, last], [first, answer, _write_assistant(more), last]
-    of_first, of_three, of_four = (_count_prompt(renderer, prompt) for prompt in prompts)
-    if of_first is None or of_three is None:
-        return 0, 0, 0
-    of_exchange = max(
-        0, of_three - of_first - answered_times * renderer.count(reply) - asked_times * renderer.count(closing)
-    )
-    of_reply = None if of_four is None else of_four - of_three - answered_times * renderer.count(more)
-    of_assistant = of_exchange // 2 if of_reply is None else min(max(0, of_reply), of_exchange)
-    return (
-        max(0, of_first - (of_exchange - of_assistant) - asked_times * renderer.count(opening)),
-        of_exchange - of_assistant,
-        of_assistant,
-    )
-
-
-def _measure_surplus(
-    renderer: Renderer,
-    texts: list[str],
-    once: Tokens,
-    of_user: Tokens,
-    of_assistant: Tokens,
-    asked_times: int,
-    answered_times: int,
-) -> Tokens | None:
-    """What a conversation of these texts, the roles in turn, costs beyond its parts; None if it is refused."""
-    messages = [_write_text_message("assistant" if place % 2 else "user", text) for place, text in enumerate(texts)]
-    framing = once + len(texts) // 2 * (of_user + of_assistant) + len(texts) % 2 * of_user
-    shown = sum(
-        (answered_times if place % 2 else asked_times) * renderer.count(text) for place, text in enumerate(texts)
-    )
-    found = _count_prompt(renderer, messages)
-    return None if found is None else found - framing - shown
-
-
-def _measure_call(renderer: Renderer, called: list[TemplateMessage], framing: Tokens) -> Tokens:
-    """What a call and its result cost on top of their texts and the framing of two messages."""
-    short, long = (_count_prompt(renderer, messages, [_TOOL]) for messages in ([called[0], called[-1]], called))
-    if short is None or long is None:
-        return 0
-    written = json.dumps({"q": f"{_VALUE}0"})
-    return max(0, long - short - sum(map(renderer.count, (_NAME, written, f"{_RESULT}0"))) - framing)
-
-
-def _count_prompt(
-    renderer: Renderer, messages: list[TemplateMessage], tools: list[TemplateMessage] | None = None
-) -> Tokens | None:
-    try:
-        return len(renderer.ids(messages, tools or []))
-    except ConversationError:
-        return None
-
-
-def _measure_tooling(renderer: Renderer) -> Tokens:
-    """The framing of one tool."""
-    asked = [_write_user(_ONE)]
-    alone, beside = _count_prompt(renderer, asked), _count_prompt(renderer, asked, [_TOOL])
-    return 0 if alone is None or beside is None else max(0, beside - alone - renderer.count(json.dumps(_TOOL)))
-
-
-def _hides_first_assistant(renderer: Renderer, tools: list[TemplateMessage] | None) -> bool:
-    greeted, asked = (
-        _try_render(renderer, [_write_text_message(role, _ONE), _write_user(_TWO)], tools)
-        for role in ("assistant", "user")
-    )
-    return greeted is None or _ONE not in greeted or greeted == asked
-
-
-def _write_system(text: str) -> TemplateMessage:
-    return _write_text_message("system", text)
-
-
-def _write_user(text: str) -> TemplateMessage:
-    return _write_text_message("user", text)
-
-
-def _write_assistant(text: str) -> TemplateMessage:
-    return _write_text_message("assistant", text)
-
-
-def _write_text_message(role: str, text: str) -> TemplateMessage:
-    return {"role": role, "content": text}
-
-
-def _write_calling(calls: int) -> TemplateMessage:
-    uses: list[dict[str, Any]] = [
-        {"id": _IDS[place], "type": "function", "function": {"name": _NAME, "arguments": {"q": f"{_VALUE}{place}"}}}
-        for place in range(calls)
-    ]
-    return {"role": "assistant", "content": "", "tool_calls": uses}
-
-
-def _write_result(place: int) -> TemplateMessage:
-    return {"role": "tool", "tool_call_id": _IDS[place], "name": _NAME, "content": f"{_RESULT}{place}"}
+def _costs_alike(renderer: Renderer, framing: Framing, alternates: bool) -> bool:
+    """Whether a message costs the same in a long conversation as in a short one, and whoever speaks last."""
+    if framing.surplus(renderer, [ONE] * _LONG) != 0:
+        return False
+    replied = framing.surplus(renderer, [ONE] * (_LONG - 1))
+    if replied is None:
+        return True
+    if alternates:  # then of the two framings only the sum is exact
+        return -framing.answered <= replied <= framing.asked
+    return replied == 0
 
 
 def _remove_content(messages: list[TemplateMessage]) -> list[TemplateMessage]:
