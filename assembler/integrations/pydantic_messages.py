@@ -139,23 +139,30 @@ def rewrite_piece(piece: Piece, before: Message, after: Message) -> Piece:
     return attrs.evolve(piece, changed=[dataclasses.replace(piece.sent, content=kept)])
 
 
+_Reading: TypeAlias = tuple[list[Place], Any, dict[str, Any] | None]
+"""The places of what is sent together, the object that is sent, and its message dict; None if it is not sent."""
+
+
 def _read_parts(
     at: int, message: Any, sent: Any, dialect: str, tags: tuple[str, str], takes: Takes
-) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
-    """Yield the places, the object and the message dict of each part, or of a whole response; None if it is not sent.
-
-    Pieces without a place are notes that the framework added. They come last, so that they do not separate a call from
-    its result. Files of tool results are told with the last result, also for an API that gets them as the user's: a
-    message with a result begins no turn.
-    """
-    if message.kind == "response" and dialect == "openai_responses":
+) -> Iterator[_Reading]:
+    """Yield each part of a request, and a response as a whole or, as items of the Responses API, part by part."""
+    if message.kind != "response":
+        yield from _read_request(at, message, sent, dialect)
+    elif dialect == "openai_responses":
         yield from _read_items(at, message, tags)
-        return
-    if message.kind == "response":
+    else:
         places = [(at, part) for part in range(len(message.parts))]
         gemini = dialect == "gemini"
         yield places, message, content_of(message, takes) if gemini else _write_response(message, dialect, tags, takes)
-        return
+
+
+def _read_request(at: int, message: Any, sent: Any, dialect: str) -> Iterator[_Reading]:
+    """Yield each part of a request, then the notes that the framework added, which have no place.
+
+    The notes come last, so that they do not separate a call from its result. Files of tool results are told with the
+    last result, also for an API that gets them as the user's: a message with a result begins no turn.
+    """
     added, framed = _match_framed(message.parts, sent.parts)
     files: list[Any] = []
     last = max((index for index, part in enumerate(message.parts) if part.part_kind == "tool-return"), default=-1)
@@ -163,19 +170,21 @@ def _read_parts(
         message_dict = None if form is None else _write_request_part(form, files, dialect)
         if message_dict is not None and part.part_kind.startswith("retry") and message_dict["role"] == "user":
             message_dict["role"] = "system"  # the framework's own words must not begin a turn
-        if message_dict is not None and files and dialect in _AS_BLOCKS:
-            message_dict["content"] = [{"type": "text", "text": message_dict["content"]}, *contents_of(files, dialect)]
-            files = []
-        elif message_dict is not None and files and index == last:
-            result = {
-                "type": "tool_result",
-                "tool_use_id": message_dict["tool_call_id"],
-                "content": message_dict["content"],
-            }
-            message_dict = {"role": "user", "content": [result, *contents_of(files, dialect)]}
+        if message_dict is not None and files and (dialect in _AS_BLOCKS or index == last):
+            message_dict = _add_files(message_dict, files, dialect)
+            files.clear()
         yield [(at, index)], form, None if message_dict is None else in_form_of(dialect, form, message_dict)
     for note in added:
         yield [], None, _write_request_part(note, files, dialect)
+
+
+def _add_files(result: dict[str, Any], files: Sequence[Any], dialect: str) -> dict[str, Any]:
+    """Return the message dict of a result with files: in the result itself, or as the user's, beside the result."""
+    contents = contents_of(files, dialect)
+    if dialect in _AS_BLOCKS:
+        return {**result, "content": [{"type": "text", "text": result["content"]}, *contents]}
+    block = {"type": "tool_result", "tool_use_id": result["tool_call_id"], "content": result["content"]}
+    return {"role": "user", "content": [block, *contents]}
 
 
 _OF_A_RESPONSE = frozenset({"text", "thinking", "tool-call", "builtin-tool-call", "compaction"})
@@ -191,9 +200,7 @@ _SYNTHETIC = frozenset({"content", "reasoning", "reasoning_content"})
 """Ids of reasoning from Chat Completions, which has no item."""
 
 
-def _read_items(
-    at: int, message: Any, tags: tuple[str, str]
-) -> Iterator[tuple[list[Place], Any, dict[str, Any] | None]]:
+def _read_items(at: int, message: Any, tags: tuple[str, str]) -> Iterator[_Reading]:
     """Yield each part of a response as an item of the Responses API; None for one that is not sent back.
 
     Results of hosted tools stay at the server, except those of searches, which are sent with their call.
