@@ -135,10 +135,7 @@ class Assembler(Generic[Longest]):
         that must be called. It is sent in the API's own field and priced as it is billed. Raises `ToolError` for a name
         that is illegal or given twice, for a schema that cannot be read, and for a `choice` that names no tool.
         """
-        from assembler.regions.tools.intake import (  # its readers are many; a chat may have no tools
-            checked_choice,
-            read_tools,
-        )
+        from assembler.regions.tools.intake import checked_choice, read_tools  # many readers; a chat may have no tools
 
         read = read_tools(tools)
         return self._with_regions(tools=read, choice=checked_choice(choice, read))
@@ -166,7 +163,12 @@ class Assembler(Generic[Longest]):
         embedding: Sequence[float] | None = None,
         metadata: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Add a document after those already there. None adds nothing. Raises `MarkupError` or `BudgetError`."""
+        """Add a document after those already there. None adds nothing.
+
+        `type`, `source` and `trusted` are attributes of the tag around the text. Under a limit, the documents with the
+        highest `score` stay. Strategies also use `embedding` and `metadata`. Raises `MarkupError` for a text or a name
+        that a tag cannot carry, and `BudgetError` for a `score`, `embedding` or `metadata` of another type.
+        """
         if text is None:
             return self
         self._draft = self._draft.with_document(
@@ -199,8 +201,7 @@ class Assembler(Generic[Longest]):
 
         Use it with `previous_response_id`, `conversation`, a stored prompt or a cache: the messages gathered here are
         then only what is new. To continue an answer, pass `input_tokens + output_tokens` of its usage. The tokens are
-        part of `costs.framing`. Raises `BudgetError` for anything but a number of tokens, and for a dialect whose
-        requests hold everything that is billed.
+        part of `costs.framing`. Raises `BudgetError` for anything else, and if a request holds all that is billed.
         """
         from assembler.pricing.server_state import held_count
 
@@ -263,8 +264,7 @@ class Assembler(Generic[Longest]):
 
         It also answers while the conversation is empty, ends with the assistant or waits for tool results. `build` may
         refuse such a conversation until the next message, as does `manifest()` of the plan; the plan's report says why.
-        An async summarizer is not called: `wanted` holds what it would be asked, and such a plan may cost more than the
-        budget.
+        An async summarizer is not called: `wanted` holds what it would be asked, and such a plan may exceed the budget.
 
         Raises `ContextLengthError` if the policies cannot make it fit, `ConversationError` for a fault that no later
         message can mend (`UnsupportedContentError` for a part without a price), `TokenCountError` if the counter fails,

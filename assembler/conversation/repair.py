@@ -34,7 +34,7 @@ def repair(messages: Iterable[M] | None) -> tuple[list[M | dict[str, Any]], list
     Moved: a result away from its call goes to the other results of its step. It is found by its id, or by its name and
     order, before or after the call. A result in a message of the model becomes the user's. Dropped: anything that is
     not a message, a result without a call, and a second result. Edited, in a copy: a message with such a result, or
-    with a call that repeats an id, beside other parts; and an answer in Chat's form, by name to a call that has an id,
+    with a call that repeats an id, and other parts; and an answer in Chat's form, by name to a call that has an id,
     or by id to one that has none. Added: a result with the text `NO_RESULT` for a call that has none, in the same form
     as the call: a dict, or an object made by the writer of its class (`register_reader`). All other messages are your
     own objects. None means an empty conversation. Raises `MessageTypeError` unless it gets a list of messages.

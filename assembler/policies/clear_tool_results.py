@@ -33,7 +33,7 @@ def _names(names: Collection[str]) -> frozenset[str]:
 
 @attrs.frozen
 class ClearToolResults:
-    """Replaces the bodies of tool results, oldest first, by `placeholder`, and the arguments of their calls by `{}`.
+    """Replaces the texts of tool results, oldest first, with `placeholder`, and the arguments of their calls with `{}`.
 
     The `keep` newest results stay, and so do those of the tools in `exclude`. A body is kept if clearing saves nothing.
     """

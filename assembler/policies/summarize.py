@@ -1,4 +1,4 @@
-"""`Summarize`: replaces old turns by a summary that the caller's own function writes."""
+"""`Summarize`: replaces old turns with a summary that the caller's own function writes."""
 
 from __future__ import annotations
 
@@ -73,9 +73,9 @@ class Answer(Keepsake):
 
 @attrs.frozen
 class Summarize:
-    """Replaces all but the `keep_turns` newest turns by one user message with the summary that `summarizer` wrote.
+    """Replaces all but the `keep_turns` newest turns with a user message that holds the summary of `summarizer`.
 
-    A summary stays as long as the newer turns fit beside it. After that, the summarizer is called with those turns and
+    A summary stays as long as the newer turns fit with it. After that, the summarizer is called with those turns and
     the previous summary. A summary is refused if it costs as much as the turns that it replaces, or more than there are
     tokens left for. If the summarizer raises or returns no text, `context.warnings` holds a `SummaryError` and the next
     policy is asked. Pinned turns are never summarised.

@@ -35,7 +35,7 @@ def overflow_of(refusal: object) -> Overflow | None:
     """What a provider said about a request that was too long; None if this is any other error.
 
     Takes an exception of an SDK, an HTTP client or a framework, the response or its body (dict, text or bytes), an
-    event of a stream, or a text. `refusals.toml` beside this module lists the known wordings with their sources. Other
+    event of a stream, or a text. `refusals.toml` next to this module lists the known wordings with their sources. Other
     wordings are read if they say that the input is longer than its limit, with or without numbers. Refusals for too
     many tokens in a minute, bytes, images or output tokens are not read. O(characters), 100,000 at most.
     """

@@ -19,7 +19,7 @@ _PARTS = re.compile(
 
 
 class OutputReserve(Protocol):
-    """A rule for the reserve. Pure."""
+    """A rule for how many tokens are kept free for the answer. Pure."""
 
     def tokens(self, query: str, max_output_tokens: Tokens, /) -> Tokens:
         """The reserve for the answer to `query`, at most `max_output_tokens`."""

@@ -42,7 +42,7 @@ class ChatRegions(Value):
     `Placement.TOOL` puts them before the text of the tool result that the conversation ends with, which is where an
     agent that called your search expects them. If the conversation does not end with such a result, they stay in the
     system text. No call is made up to carry them: some APIs refuse a call that the model did not sign or think about,
-    and some a tool that is not defined.
+    and some a call of a tool that is not defined.
     """
 
     reminder: str | None = attrs.field(default=None, validator=A_TEXT_OR_NONE)

@@ -97,10 +97,10 @@ class CitedSources:
     first, and returns them in reading order. `compress` is asked for a shorter text of each source if not all fit, and
     its result is used only if it costs less.
 
-    No source that is left out would fit beside those that stay. But `Greedy()`, the default selection, takes the best
-    first and never exchanges one for two smaller ones; `Best()` does, if their scores add up to more.
+    No source that is left out would still fit with those that stay. But `Greedy()`, the default selection, takes the
+    best first and never exchanges one for two smaller ones; `Best()` does, if their scores add up to more.
 
-    With `Placement.QUESTION`, the words of `template` stand around sources and question. The sources stay in the system
+    With `Placement.QUESTION`, the words of `template` surround sources and question. The sources stay in the system
     text if the question is not a single text, and with `Placement.TOOL` if the conversation does not end with a tool
     result of a single text.
 

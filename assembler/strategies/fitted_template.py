@@ -60,7 +60,7 @@ class FittedTemplate:
     it was asked, or if the question is not a single text. The variable is then empty if there is no such text.
 
     A template may print anything, so each choice is rendered and priced as a whole. No document that is left out would
-    fit beside those that stay, but a better one is never exchanged for others. That takes about 2·log2(documents)
+    still fit with those that stay, but a better one is never exchanged for others. That takes about 2·log2(documents)
     renderings for those that stay, and one or two for each that is left out; each line is counted once. A document
     without which the prompt is the same is left out too. The template must render without documents.
 

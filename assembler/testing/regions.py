@@ -51,7 +51,7 @@ def documents(texts: SearchStrategy[str] = document_texts) -> SearchStrategy[Doc
 
 
 def budgets(for_: Assembler[Tokens | None] | Draft | None = None) -> SearchStrategy[Budget]:
-    """Budgets. With `for_`, their input limit is the price of its contents without some old turns, within two tokens.
+    """Draw budgets. With `for_`, their limit is the price of its contents without some old turns, within two tokens.
 
     An assembler's own counter, model and reserves are kept; its limits are not. A draft is priced by `Assembler()`.
     Prices part of the history for each budget drawn. Raises what `plan` raises for a history that cannot be sent.

@@ -45,7 +45,7 @@ def _read_labels(given: Iterable[str]) -> tuple[str, ...]:
 
 
 class SourceLayout(Protocol):
-    """Writes sources. The model reads `heading(n) + body(document)` for n from 1, joined in order."""
+    """Writes sources as text. The model reads `heading(n) + body(document)` for n from 1, joined in order."""
 
     def heading(self, number: int) -> str:
         """The text before the body of source `number`. Must end with a line break."""

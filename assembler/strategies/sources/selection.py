@@ -29,7 +29,7 @@ class Candidate:
 
 
 class Selection(Protocol):
-    """Chooses sources. Pure: the same candidates and tokens left give the same choice."""
+    """Chooses which sources are sent. Pure: the same candidates and tokens left give the same choice."""
 
     def pick(self, candidates: Sequence[Candidate], tokens_left: Tokens, heading: Heading, /) -> list[int]:
         """The indexes of the chosen candidates. `candidates` come best first; the chosen cost at most `tokens_left`."""

@@ -16,7 +16,7 @@ from assembler.testing.fitters.trial import Trial
 
 @attrs.frozen
 class Invariant:
-    """A law. `broken` returns the fault in a trial, or None. `cure` is advice to the trimmer's author."""
+    """A law of trimming. `broken` returns the fault in a trial, or None. `cure` is advice to the trimmer's author."""
 
     name: str
     claim: str
