@@ -223,10 +223,10 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     least = trial.under((*rungs, rung_of(TrimOldest()))) if _may_drop_more(plan) else None
     if isinstance(least, TooLarge) and least.lacking < excess:
         dropped = [TrimOldest()]
-        excess, cut, end = least.lacking, "end on_overflow with TrimOldest(), and ", "behind it"
+        excess, cut, end = least.lacking, "end on_overflow with TrimOldest(), and ", "after it"
     left = overflow.available - plan.fixed.upper
     done = next((most for most in _limits_to_try(left) if _fits_with(trial, rungs, [*dropped, Truncate(most)])), None)
-    cure = "" if done is None else f"; Truncate({done:_}) {end} does"
+    cure = "" if done is None else f", or put Truncate({done:_}) {end}"
     since = plan.ledger.newest_turns(1) if _is_larger_than_left(overflow) else 0
     less = words_to_shorten(plan, since, excess)
     if less is None and not cure and (since or plan.settings.whole_pricer is None):  # a template may write a text twice
@@ -301,7 +301,7 @@ def _advise_pins(overflow: TooLarge, trial: Trial) -> str | None:
         return None
     named = ", ".join(str(index) for index in plan.ledger.pins if index < begins)
     drops = "" if _drops_turns(overflow, begins) else ", and end on_overflow with TrimOldest()"
-    return f"The turns of the pinned messages {named} need {pinned} beside the newest: pin fewer of them{drops}."
+    return f"The turns of the pinned messages {named} need {pinned} besides the newest turn: pin fewer of them{drops}."
 
 
 def _may_drop_more(plan: Planned) -> bool:

@@ -40,8 +40,8 @@ class Row(Value):
 _OURS = "a bound of ours: nothing is published"
 
 TABLE: tuple[Row, ...] = (
-    Row(r"bash_20\d+", 245 + 350, 1_000, "Anthropic, Bash tool: 245 input tokens, beside the prompt of any tool"),
-    Row(r"text_editor_20\d+", 700 + 350, 1_400, "Anthropic, Text editor tool: 700 input tokens, beside that prompt"),
+    Row(r"bash_20\d+", 245 + 350, 1_000, "Anthropic, Bash tool: 245 input tokens, on top of the prompt of any tool"),
+    Row(r"text_editor_20\d+", 700 + 350, 1_400, "Anthropic, Text editor tool: 700 input tokens, on top of that prompt"),
     Row(
         r"computer(_toolset)?_20\d+",
         735 + 499,

@@ -52,7 +52,7 @@ CAPPED = "over per_document"
 BEYOND = "beyond the top_k"
 BLANK = "blank, and the API takes no blank source"
 
-NO_HOST = "there is no question, or no tool result, of a single text to put them beside"
+NO_HOST = "there is no question or tool result of a single text to put them next to"
 NO_BLOCKS = "the API, its model, an output schema or the form of the tool result rules out blocks for sources"
 
 _CITING = re.compile(r"[\[(\u3010\uff3b\uff08]\s*+sources?\s*+#?[0-9]", re.IGNORECASE)

@@ -100,5 +100,5 @@ def test_a_pin_costs_nothing_and_is_sent_nowhere(api: Api, message: Mapping[str,
 )
 def test_a_pin_on_a_part_is_refused_where_it_is_added(message: Mapping[str, Any]) -> None:
     """It pinned nothing, and the API refused it."""
-    with pytest.raises(ConversationError, match="write the key beside its role"):
+    with pytest.raises(ConversationError, match="write the key next to its role"):
         Assembler().add_message(message).build()

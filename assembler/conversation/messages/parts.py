@@ -110,7 +110,7 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
 
 def _make_pin_error(index: int) -> ConversationError:
     return ConversationError(
-        f"a part is {PIN}, and only a whole message can be: write the key beside its role", index=index
+        f"a part is {PIN}, and only a whole message can be: write the key next to its role", index=index
     )
 
 

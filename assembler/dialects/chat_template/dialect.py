@@ -160,7 +160,7 @@ class ChatTemplate:
 def _note_left_out(layout: Layout) -> tuple[str, ...]:
     named = {"output schema": layout.output, "tool choice": layout.choice}
     asked = [name for name, value in named.items() if value is not None]
-    return tuple(f"{name} left out: pass it to the server beside the prompt" for name in asked)
+    return tuple(f"{name} left out: pass it to the server with the prompt" for name in asked)
 
 
 def _take_unchanged(message: Message) -> Message:

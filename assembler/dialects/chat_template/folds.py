@@ -110,9 +110,9 @@ def _put_words_before_calls(lines: list[Line], traits: Traits, notes: Notes) -> 
         if words and calls and not (line.as_it_came or traits.alternates):
             parted.append(Line({"role": line.role, "content": words}, line.origin))
             parted.append(attrs.evolve(line, sent={**line.sent, "content": ""}))
-            notes["text(s) beside a call put before it: the template shows the call alone"] += 1
+            notes["text(s) next to a call put before it: the template shows the call alone"] += 1
             continue
-        notes["text(s) beside a call left out: the template shows none"] += bool(words and calls)
+        notes["text(s) next to a call left out: the template shows none"] += bool(words and calls)
         parted.append(line)
     return parted
 

@@ -82,7 +82,7 @@ def _wrong_turn(turn: Content) -> Iterator[Violation]:
         yield RULE["G1"].broken(turn.place.path, "a function response in a model turn")
     others = len(turn.parts) - len(turn.responses)
     if turn.responses and others:
-        yield RULE["G6"].broken(turn.place.path, f"{count_noun(others, 'other part')} beside the function responses")
+        yield RULE["G6"].broken(turn.place.path, f"{count_noun(others, 'other part')} next to the function responses")
 
 
 def _wrong_order(turns: list[Content]) -> Iterator[Violation]:

@@ -48,7 +48,7 @@ def _read_nested(definition: Definition, word: str) -> tuple[Reading, ...]:
     reading = _read_flat(cast("Definition", inner))
     others = {key: value for key, value in definition.items() if key not in {word, "type"} and value is not None}
     if twice := sorted(shown(key) for key in others.keys() & reading.extra.keys()):
-        raise tool_error(f"{twice[0]} is given twice, inside and beside {word}", tool=reading.name)
+        raise tool_error(f"{twice[0]} is given twice, inside and next to {word}", tool=reading.name)
     return (Reading(reading.name, reading.description, reading.parameters, {**reading.extra, **others}),)
 
 

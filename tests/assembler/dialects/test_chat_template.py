@@ -512,7 +512,7 @@ def test_words_beside_a_call_go_before_it_if_the_template_shows_the_call_alone()
     prompt = built.request()
     assert prompt["prompt"].index("let me look") < prompt["prompt"].index("tool_call")
     assert built.count.tokens == len(prompt["prompt_token_ids"])
-    assert "1 text(s) beside a call put before it: the template shows the call alone" in str(built.report)
+    assert "1 text(s) next to a call put before it: the template shows the call alone" in str(built.report)
     assert count_request({"messages": history}, dialect=dialect).tokens == len(applied(tokenizer, history))
 
 
@@ -521,7 +521,7 @@ def test_words_beside_a_call_that_cannot_go_before_it_are_noted_as_left_out() ->
     spoken, *rest = answered(call("1"))
     dialect = chat_template(tokenizer_of(template))
     layout = layout_of([{"role": "user", "content": "q"}, {**spoken, "content": "let me look"}, *rest], None, [TOOL])
-    assert "1 text(s) beside a call left out: the template shows none" in dialect.emit(layout).notes
+    assert "1 text(s) next to a call left out: the template shows none" in dialect.emit(layout).notes
 
 
 def test_an_empty_answer_is_left_out_of_a_history_and_kept_in_a_raw_request() -> None:

@@ -107,7 +107,7 @@ def test_no_note_is_sent_if_nothing_could_be_dropped() -> None:
 def test_the_error_names_pins_that_overflow_alone() -> None:
     history = [{"role": "user", "content": letter * 5, "pinned": letter in "bd"} for letter in "abcde"]
     assembler = Assembler(Budget(14, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(history)
-    with pytest.raises(ContextLengthError, match="pinned messages 1, 3 need 10 beside the newest") as raised:
+    with pytest.raises(ContextLengthError, match="pinned messages 1, 3 need 10 besides the newest turn") as raised:
         assembler.build()
     assert raised.value.required == 15
 

@@ -22,10 +22,10 @@ from .test_offload import talk
 DOCUMENTS = ["d" * 60, "e" * 60, "f" * 20]
 TOOL = {"name": "f", "description": "d" * 50, "parameters": {"type": "object", "properties": {}}}
 SHORTER = "shorten its messages by {} tokens."
-BEHIND = "shorten its messages by {} tokens; Truncate({}) behind it does."
-SHORTENED = "shorten its messages by {} tokens; Truncate({}) at the end of on_overflow does."
+BEHIND = "shorten its messages by {} tokens, or put Truncate({}) after it."
+SHORTENED = "shorten its messages by {} tokens, or put Truncate({}) at the end of on_overflow."
 NEWEST = "The newest turn alone needs {} and {} are left for it: "
-PINNED = "The turns of the pinned messages 0 need 20 beside the newest: pin fewer of them. "
+PINNED = "The turns of the pinned messages 0 need 20 besides the newest turn: pin fewer of them. "
 ALONE = "Dropping turns cannot help: the fixed regions alone need {}. "
 BESIDE = "Dropping turns is not enough: the fixed regions alone need {}. "
 FEWER = (
@@ -246,7 +246,7 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         TrimOldest(pins={0, 2}),
         {"context_window": 59},
         {},
-        "The turns of the pinned messages 0, 2 need 40 beside the newest: pin fewer of them. "
+        "The turns of the pinned messages 0, 2 need 40 besides the newest turn: pin fewer of them. "
         "Or choose a context_window of 60.",
     ),
     (
@@ -254,7 +254,7 @@ CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any], str]] = [
         TrimOldest(pins={0, 2}),
         {"context_window": 50},
         {},
-        "The turns of the pinned messages 0, 2 need 40 beside the newest: pin fewer of them. "
+        "The turns of the pinned messages 0, 2 need 40 besides the newest turn: pin fewer of them. "
         "Or choose a context_window of 90.",
     ),
     (
