@@ -32,8 +32,8 @@ def read_message(raw: object, index: int) -> Message:
             return usual
         # A role and a text: no other spelling needs to be tried.
         if "type" not in given and "parts" not in given and type(given.get("content", given)) in _TEXT_OR_NONE:
-            fields = as_input(given)
-            return read_dict(fields, index=index, origin=None if fields is given else raw)
+            fields = as_input(cast("Mapping[str, Any]", given))
+            return read_dict(fields, index=index, origin=None if fields is given else given)
         return _read(given, index)
     except (ConversationError, MarkupError, MemoryError):
         raise

@@ -127,16 +127,20 @@ def as_input(fields: _Raw) -> _Raw:
 def _holds_parsed(part: object) -> bool:
     if type(part) is not dict:
         return False
-    function: object = part.get("function")
-    return "parsed" in part or "parsed_output" in part or (type(function) is dict and "parsed_arguments" in function)
+    fields = cast(_Raw, part)
+    if "parsed" in fields or "parsed_output" in fields:
+        return True
+    function: object = fields.get("function")
+    return type(function) is dict and "parsed_arguments" in cast(_Raw, function)
 
 
 def _without_parsed(part: object) -> object:
     if not _holds_parsed(part):
         return part
     fields = cast(_Raw, part)
-    if "function" in fields:
-        return {**fields, "function": _without(cast(_Raw, fields["function"]), _PARSED)}
+    function: object = fields.get("function")
+    if type(function) is dict:
+        return {**fields, "function": _without(cast(_Raw, function), _PARSED)}
     return _without(fields, _PARSED) if fields.get("type") in ("output_text", "text") else fields
 
 
@@ -151,7 +155,8 @@ def _item_as_input(item: _Raw) -> _Raw:
     outputs = cast("list[object]", listed)  # that of a shell names the maker of each command's output too
     if not any([type(each) is dict and "created_by" in each for each in outputs]):  # noqa: C419 - see above
         return kept
-    return {**kept, "output": [_without(cast(_Raw, each), _OF_THE_SERVER) for each in outputs]}
+    shown = [_without(cast(_Raw, each), _OF_THE_SERVER) if type(each) is dict else each for each in outputs]
+    return {**kept, "output": shown}
 
 
 def _without(fields: _Raw, keys: frozenset[str]) -> _Raw:
