@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
+import types
 from typing import Any
 
 import attrs
 import pytest
 
-from assembler import Assembler, count_request
+from assembler import Assembler, ConversationError, count_request
 from assembler.conversation.messages import read_message
 from assembler.conversation.messages.read import unchanged
 
@@ -154,6 +156,21 @@ def test_no_other_api_is_sent_it_and_its_loss_is_no_news(case: Case) -> None:
         assert said.request(other) == plain.request(other)
 
 
+@pytest.mark.parametrize(
+    "listed", [[{"function": None, "parsed": 1}], [{"function": "x", "parsed": 1}], [None], ["x"]], ids=str
+)
+def test_calls_in_no_form_are_refused_as_before(listed: list[Any]) -> None:
+    with pytest.raises(ConversationError):
+        read_message({"role": "assistant", "content": None, "tool_calls": listed}, 0)
+
+
+@pytest.mark.parametrize("output", [[1, {"created_by": WORDS, "type": "input_text", "text": "x"}], [None]], ids=str)
+def test_an_output_in_no_form_raises_nothing_but_our_own_errors(output: list[Any]) -> None:
+    history = [ASKED, CALL, {**OUTPUT, "output": output}]
+    with contextlib.suppress(ConversationError):
+        Assembler(dialect="openai_responses").add_capability([TOOL]).add_messages(history).build().request()
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_an_answer_that_nobody_touched_is_not_taken_for_a_changed_one(case: Case) -> None:
     assert unchanged(read_message(case.dumped, 0))
@@ -162,3 +179,23 @@ def test_an_answer_that_nobody_touched_is_not_taken_for_a_changed_one(case: Case
 def test_a_message_of_the_users_keeps_a_field_of_the_same_name() -> None:
     asked = {"role": "user", "content": "Where is it?", "parsed": "x"}
     assert Assembler(dialect="openai_chat").add_messages([asked]).build().request()["messages"] == [asked]
+
+
+BESIDE: dict[str, Any] = {
+    "provider_specific_fields": {"thought_signatures": ["c2ln"]},
+    "reasoning_items": [{"type": "reasoning", "id": "rs_1", "summary": []}],
+    "tool_plan": "I will look it up.",
+}
+"""What LiteLLM's and Cohere's classes declare beside the fields of Chat, and read in the next request."""
+
+
+@pytest.mark.parametrize("field", BESIDE)
+def test_an_object_and_its_dump_send_the_same_fields_beside_the_content(field: str) -> None:
+    dumped = {**_called(), field: BESIDE[field]}
+    both = [
+        Assembler(dialect="openai_chat").add_capability([TOOL]).add_messages([ASKED, said, TOLD, ASKED]).build()
+        for said in (types.SimpleNamespace(**dumped), dumped)
+    ]
+    assert both[0].request()["messages"][1][field] == BESIDE[field]
+    assert both[0].request() == both[1].request()
+    assert both[0].count == both[1].count == count_request(both[0].request(), dialect="openai_chat")

@@ -27,8 +27,12 @@ _LANGCHAIN = {
     "SystemMessageChunk": "system",
 }
 _FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
-_SAID = (*REASONING, "audio", "annotations")
-"""Fields of an assistant message beside its content. LangChain's classes keep them in `additional_kwargs`."""
+_SAID = (*REASONING, "audio", "annotations", "provider_specific_fields", "reasoning_items", "tool_plan")
+"""Fields of an assistant message beside its content. LangChain's classes keep them in `additional_kwargs`.
+
+LiteLLM reads the signatures, searches and summaries of an answer back from two of the last three (1.110.2), and Cohere
+takes the plan of its calls back (7.3.1). Other fields of a class are not read: it may be one of the caller's own.
+"""
 
 
 def is_message_object(raw: object) -> bool:
