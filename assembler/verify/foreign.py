@@ -18,13 +18,14 @@ S5 = Rule(
     "OpenAI's error text in public issue threads; Anthropic's is `<path>: Extra inputs are not permitted`",
 )
 
-# Keys of messages and parts that some APIs have and others lack: from the SDKs' request types (openai 3.54.0, anthropic
-# 2.12.0, google-genai 3.4.0, botocore 1.44.5, mistralai 3.7.0) and, for `openai_chat`, from compatible hosts; read
+# Keys of messages and parts that some APIs have and others lack: from the SDKs' request types (openai 3.57.0, anthropic
+# 2.14.0, google-genai 3.4.0, botocore 1.44.5, mistralai 3.7.0) and, for `openai_chat`, from compatible hosts; read
 # 2026-11. Each API's rules list the ones that it has.
 _NOBODY = (
     *("width", "height", "pages", "seconds", "pinned"),
     *("additional_kwargs", "response_metadata", "usage_metadata"),
-    *("stop_reason", "stop_sequence", "usage", "cacheControl", "cache_point"),
+    *("stop_details", "stop_reason", "stop_sequence", "usage", "cacheControl", "cache_point"),
+    *("diagnostics", "input_transformations", "parsed", "parsed_arguments", "parsed_output", "created_by"),
 )
 _SOMEBODY = (
     *("reasoning_content", "reasoning_details", "thinking_blocks", "function_call", "prefix", "cache_control"),
@@ -37,22 +38,23 @@ WORDS = frozenset(_NOBODY) | frozenset(_SOMEBODY)
 
 
 def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Iterable[str]) -> Iterator[Violation]:
-    """S5 for every key of a message or a part that only other APIs have. This API has `words`. Linear.
+    """S5 for every key of a message or a part that only other APIs have, also with null. This API has `words`. Linear.
 
     `parts` are the keys of a message that hold its parts.
     """
     foreign = WORDS - words
     for place in _walk_parts(request, turns, parts):
-        for word in place.filled_keys:
+        for word in place.keys:
             if word in foreign:
                 yield S5.broken(place.at(word).path, f"the key {shown(word)} is not this API's")
 
 
 def _walk_parts(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
-    """The system blocks, the messages, their parts, and the parts of results in them."""
+    """The system blocks, the messages, their parts and calls, and the parts of results in them."""
     yield from request.at("system").objects()
     for message in request.at(turns).objects():
         yield message
+        yield from (call.at("function") for call in message.at("tool_calls").objects())
         for key in parts:
             for part in message.at(key).objects():
                 yield part

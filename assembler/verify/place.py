@@ -75,6 +75,11 @@ class Place:
         return len(self.value) if is_list(self.value) or is_object(self.value) else 0
 
     @property
+    def keys(self) -> list[str]:
+        """The keys of an object, in order."""
+        return [key for key in self.value if isinstance(key, str)] if is_object(self.value) else []
+
+    @property
     def filled_keys(self) -> list[str]:
         """The keys of an object with values other than null, in order."""
         if not is_object(self.value):
