@@ -145,10 +145,9 @@ def origin_lines(document: Document, headings: Headings) -> str:
 def section_trail(document: Document) -> list[str]:
     """The sections around a source, outermost first: `section_path`, else `section_title` alone."""
     path: object = metadata_of(document, "section_path")
-    titles: list[object] = [metadata_of(document, "section_title")]
-    if isinstance(path, list | tuple):
-        titles = list(cast("Sequence[object]", path))
-    return [line for title in titles if (line := _make_one_line(title))]
+    titles = list(cast("Sequence[object]", path)) if isinstance(path, list | tuple) else []
+    trail = [line for title in titles if (line := _make_one_line(title))]
+    return trail or [line for line in (_make_one_line(metadata_of(document, "section_title")),) if line]
 
 
 def _make_one_line(value: object) -> str:
@@ -156,8 +155,11 @@ def _make_one_line(value: object) -> str:
         return ""
     try:
         text = str(value)
+        return text if text.isalnum() else _BLANKS.sub(" ", text).strip()
     except RecursionError:
-        raise MarkupError("the metadata of a document is nested too deeply to be written", field="metadata") from None
+        problem = "is nested too deeply to be written"
     except ValueError:  # Python prints no number of more than 4,300 digits
-        raise MarkupError("the metadata of a document holds a number of too many digits", field="metadata") from None
-    return text if text.isalnum() else _BLANKS.sub(" ", text).strip()
+        problem = "holds a number of too many digits"
+    except Exception:  # a method of the caller's may raise anything
+        problem = "holds a value that cannot be written as text"
+    raise MarkupError(f"the metadata of a document {problem}", field="metadata")

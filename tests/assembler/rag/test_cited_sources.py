@@ -218,6 +218,13 @@ def test_a_trail_shows_the_place_of_a_source_in_its_document() -> None:
     assert body(bare) == "Page: 7\nContent:\nx\n\n"
 
 
+@pytest.mark.parametrize("path", [[], (), [None], ["", " "]], ids=repr)
+def test_an_empty_path_of_sections_hides_no_title(path: Any) -> None:
+    assembler = Assembler(strategy=CitedSources())
+    assembler.add_knowledge("x", type="rag", metadata={"section_path": path, "section_title": "Setup"})
+    assert "Section: Setup\n" in str(assembler.build().system)
+
+
 def test_without_a_question_of_one_text_the_sources_are_in_the_system_text() -> None:
     strategy = CitedSources(placement=Placement.QUESTION)
     silent = Assembler(strategy=strategy).add_knowledge("x", type="rag").build()
