@@ -13,6 +13,7 @@ from assembler.regions.knowledge import Document
 from assembler.text.checked import checked_text
 from assembler.text.fields import value_in
 from assembler.validation import Is, iterates, wrong
+from budgets.errors import OfTheCaller
 
 _T = TypeVar("_T")
 _A_MAPPING = Is((Mapping, type(None)), "a mapping (dict) or None", PromptError)
@@ -77,7 +78,8 @@ def as_list(values: Iterable[_T], name: str) -> list[_T]:
 
 def _read_result(result: object, place: int) -> RetrievalResult:
     try:
-        return _read_nested(result, place)
+        with OfTheCaller(f"retrieval result {place}", PromptError):
+            return _read_nested(result, place)
     except RecursionError:
         pass  # outside of it, the error does not hold the whole stack
     raise PromptError(f"retrieval result {place} holds itself, or results nested too deeply; pass the innermost")
@@ -145,7 +147,7 @@ def _read_score(value: object, place: int) -> float:
 def _read_text(value: object, field: str) -> str | None:
     try:
         return None if value is None else str(value)
-    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+    except Exception:  # a number of thousands of digits, lists in lists in lists, a method that raises
         kind = type(value).__name__
     raise PromptError(f"{field} is a {kind} that cannot be written as text; pass a short text or number")
 

@@ -24,7 +24,8 @@ from assembler.batch import BatchAssembler
 from assembler.dialects import DIALECTS
 from assembler.greedy import Config, PromptBuilder
 from assembler.greedy.config import Generator
-from assembler.rag import Order, citation_report
+from assembler.rag import Order, RetrievalResult, citation_report
+from assembler.rag import PromptBuilder as RagPromptBuilder
 from assembler.testing import assert_fits, assert_valid
 from budgets import AssemblyError, Budget, BudgetError, Count, Grade, Limit
 from tests.hostile.mappings import Fields
@@ -270,3 +271,27 @@ def test_documents_can_be_ordered_by_an_id_of_any_length() -> None:
         made.add_knowledge(text, type="t", metadata={"document_id": document_id})
     system = made.add_message(MESSAGE).build().system
     assert [system.count(text) for text in ("One.", "Two.")] == [1, 1]
+
+
+UNWRITABLE = raising(object, "__str__")()
+RESULTS: dict[str, Callable[[], Any]] = {
+    "an id": lambda: {"content": "It is.", "document_id": UNWRITABLE},
+    "a file's name": lambda: RetrievalResult("It is.", document_filename=UNWRITABLE),
+    "a title of a section": lambda: RetrievalResult("It is.", section_title=UNWRITABLE),
+    "a path of sections": lambda: {"content": "It is.", "metadata": {"section_path": [UNWRITABLE]}},
+    "a score": lambda: {"content": "It is.", "score": raising(object, "__float__")()},
+    "a property": lambda: type("Hit", (), {"content": "It is.", "score": property(lambda _: UNWRITABLE.__str__())})(),
+}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def test_a_retrieval_result_that_raises_is_refused_with_an_error_of_the_library(result: str) -> None:
+    is_typed(lambda made: RagPromptBuilder().build_prompt("Is it?", [made]), RESULTS[result]())
+
+
+def test_a_document_id_that_raises_is_refused_where_ids_set_the_order() -> None:
+    def build(document_id: object) -> None:
+        made = Assembler(Budget(2_000, model="gpt-4o"), strategy=CitedSources(order=Order.STABLE))
+        made.add_knowledge("One.", type="t", metadata={"document_id": document_id}).add_message(MESSAGE).build()
+
+    is_typed(build, UNWRITABLE)

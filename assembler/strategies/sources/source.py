@@ -43,10 +43,10 @@ def _write_name(name: object) -> str:
     """A name as a text. Python writes an integer of more than 4,300 digits in base 16 alone."""
     try:
         return str(name)
-    except ValueError:
+    except Exception:  # a method of the caller's may raise anything
         if isinstance(name, int):
             return f"{name:x}"
-        raise
+    raise PromptError("document_id cannot be written as text; pass a short text or number")
 
 
 def position(document: Document) -> float:
