@@ -18,7 +18,7 @@ from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items
 from assembler.report.region_facts import fixed_facts
 from assembler.report.rows import CacheRow, Outcome, Row, rows_as_dicts
-from assembler.report.tool_notes import note_cap, tool_notes
+from assembler.report.tool_notes import note_caps, tool_notes
 from assembler.report.turns import TOKENS, Turns, turns_of
 from assembler.strategies import NotingStrategy
 from assembler.text.invisible import Invisible, invisible_texts
@@ -143,7 +143,7 @@ def report_of(plan: Planned) -> Report:
             *_list_bill_notes(plan),
             *_list_idle_notes(plan, rows),
             *tool_notes([tool.name for tool in plan.measured.regions.tools], turns.called),
-            *note_cap(plan.measured.capability, budget),
+            *note_caps(plan.measured.capability, plan.measured.knowledge, budget),
             *_list_strategy_notes(plan),
         ),
         steps=Steps(plan),

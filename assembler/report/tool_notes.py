@@ -1,4 +1,4 @@
-"""Finds calls of tools that are not offered, names that are easily confused, and tools over their cap, for the report.
+"""Notes for the report: calls of tools that are not offered, names easily confused, and regions over their cap.
 
 The first two are legal in every API, and cause errors later: a model calls a missing tool again, or confuses two names.
 The notes hold only names that an API would accept.
@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 
 from assembler.regions.tools.reading import NAME
-from budgets import Budget, Count
+from budgets import Budget, Count, Tokens
 from budgets.allotment import tokens_of
 
 _NAMED = 5
@@ -33,19 +33,24 @@ def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]
     return tuple(notes)
 
 
-def note_cap(capability: Count, budget: Budget | None) -> tuple[str, ...]:
-    """A line if the tools cost more than their cap, as those do that a selection always sends."""
-    limit = None if budget is None else budget.limits.get("capability")
-    if budget is None or limit is None or limit.cap is None:
-        return ()
-    cap = tokens_of(limit.cap, budget.input_limit)
-    if capability.upper <= cap:
-        return ()
-    over = capability.upper - cap
-    return (
-        f"the tools that are sent cost up to {capability.upper} tokens, {over} above their cap of {cap}: the selection "
-        "sends those that are needed, whatever they cost; shorten their definitions, or raise the cap",
+def note_caps(capability: Count, knowledge: Count, budget: Budget | None) -> tuple[str, ...]:
+    """A line if the tools or the documents cost more than their cap, because a selection keeps them all the same."""
+    needed = "sends those that are needed, whatever they cost; shorten their definitions, or raise the cap"
+    chosen = "keeps them, whatever they cost; keep no more than its tokens_left, or raise the cap"
+    regions = (("capability", "tools", capability.upper, needed), ("knowledge", "documents", knowledge.upper, chosen))
+    return tuple(
+        f"the {items} that are sent cost up to {used} tokens, {used - cap} above their cap of {cap}: "
+        f"the selection {why}"
+        for region, items, used, why in regions
+        if (cap := _find_cap(region, budget)) is not None and used > cap
     )
+
+
+def _find_cap(region: str, budget: Budget | None) -> Tokens | None:
+    limit = None if budget is None else budget.limits.get(region)
+    if budget is None or limit is None or limit.cap is None:
+        return None
+    return tokens_of(limit.cap, budget.input_limit)
 
 
 # Cached: a session's tools rarely change.

@@ -70,6 +70,18 @@ def test_an_own_selection_decides_for_knowledge_and_for_tools() -> None:
     assert len(context.request()["tools"]) == 1
 
 
+@pytest.mark.parametrize("region", ["capability", "knowledge"])
+def test_the_report_says_by_how_much_a_selection_keeps_more_than_the_cap(region: str) -> None:
+    def everything(items: Sequence[Any], _tokens: Sequence[int], _left: int) -> Iterable[int]:
+        return range(len(items))
+
+    context = assembler({region: Limit(cap=60, select=everything)}, 2_000).add_capability(TOOLS).build()
+    over = getattr(context.costs, region) - 60
+    (note,) = (note for note in context.report.notes if "above their cap" in note)
+    assert f"{over} above their cap of 60: the selection" in note
+    assert over > 0
+
+
 @pytest.mark.parametrize("region", ["capability", "instruction"])
 def test_the_error_names_the_region_that_cannot_be_left_out(region: str) -> None:
     made = assembler({region: Limit(cap=10)}).add_capability(TOOLS).add_instruction("i" * 50)
