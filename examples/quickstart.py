@@ -58,5 +58,6 @@ assembler.set_messages(history)
 context = assembler.build()
 system, messages, tool_classes = context  # unpacks to the three; what was not shortened is the very object that came in
 
-request = context.request()  # client.chat.completions.create(model="gpt-4o", **request)
+request = context.request()
+# client.chat.completions.create(model="gpt-4o", max_completion_tokens=context.max_output_tokens, **request)
 print(context.report)

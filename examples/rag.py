@@ -134,7 +134,7 @@ def main(questions: list[str]) -> None:
             cited = ", ".join(f"{number} ({prompt.sources[number - 1].source})" for number in sentence.sources)
             print(f"characters {sentence.start:>3}-{sentence.end:<3} cite {cited or 'nothing'}")
         for quote in report.unconfirmed:
-            print(f"not said by the source beside it: characters {quote.start}-{quote.end}")
+            print(f"not said by the cited source: characters {quote.start}-{quote.end}")
         for marker in report.suspect:
             print(f"never given: source {', '.join(map(str, marker.unknown))}, characters {marker.start}-{marker.end}")
         print(f"not cited: {', '.join(map(str, report.unused)) or 'none'}\n")

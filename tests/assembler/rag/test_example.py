@@ -21,6 +21,6 @@ def test_the_example_finds_the_passage_and_the_false_citations(
     assert '"finally" clause' in shown  # its other words are not the same in every Python's documentation
     tokens, limit = re.search(r"^([\d,]+) tokens .*\nlimit ([\d,]+)", shown, re.MULTILINE).groups()  # type: ignore[union-attr]
     assert int(tokens.replace(",", "")) <= int(limit.replace(",", "")) == 2_900
-    assert shown.count("not said by the source beside it") == 1
+    assert shown.count("not said by the cited source") == 1
     assert shown.count("never given: source") == 1
     assert "cite nothing" in shown
