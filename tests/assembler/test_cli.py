@@ -204,6 +204,16 @@ def test_a_window_needs_no_model(folder: Path, capsys: pytest.CaptureFixture[str
     assert "100" in capsys.readouterr().out
 
 
+def test_an_unknown_model_builds_once_the_window_that_its_refusal_asks_for_is_given(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "mine.yaml").write_text("model: my-llama\n")
+    assert main(["build", "mine.yaml"]) == 2
+    assert "give budget.context_window too" in capsys.readouterr().err
+    (folder / "mine.yaml").write_text("model: my-llama\nbudget: {context_window: 1000}\nmessages: [[user, hi]]\n")
+    assert main(["build", "mine.yaml"]) == 0
+
+
 def test_dates_and_words_of_yaml_1_1_are_texts(folder: Path) -> None:
     Path("bot.yaml").write_text(
         "knowledge:\n- {text: no, type: on, source: 2026-01-31}\n- {text: 12:30:00, type: off, source: 0o17}\n"

@@ -97,6 +97,6 @@ def _read_budget_of_model(root: Place, model: str, numbers: dict[str, Any]) -> B
         return Budget.for_model(model, **numbers)
     except UnknownModelError as error:
         place = root.key("model")
-        raise place.error(f"{unknown_model(error)}; or leave it out and give budget.context_window") from error
+        raise place.error(f"{unknown_model(error)}; or give budget.context_window too") from error
     except AssemblyError as error:
         raise root.key("budget").error(str(error)) from error
