@@ -186,7 +186,7 @@ def open_calls_after(open_calls: OpenCalls, message: Message, index: int, before
     if open_calls.left and not results and may_come_between(message, before):
         return _add_calls(open_calls, calls, message, index) if calls else open_calls
     if open_calls.left and not results:
-        raise unanswered_error(open_calls, index)
+        raise unanswered_error(open_calls, index, JOIN_CHUNKS if _is_next_chunk(message, before) else ADD_RESULTS)
     return _add_calls(open_calls, calls, message, index) if calls else open_calls
 
 
@@ -218,14 +218,25 @@ def open_calls_at_the_end(messages: Iterable[tuple[int, Message]]) -> OpenCalls:
     return open_calls
 
 
-def unanswered_error(open_calls: OpenCalls | tuple[Call, ...], index: int | None) -> ConversationError:
+def _is_next_chunk(message: Message, before: Message | None) -> bool:
+    """Whether a content of Gemini's model follows another, as the chunks of one answer do in its SDK's chats."""
+    return before is not None and {message.shape, before.shape} == {"gemini"} and message.role == before.role
+
+
+ADD_RESULTS = "add the results or let assembler.repair(messages) do it"
+JOIN_CHUNKS = "add its results, or, if both are chunks of one streamed answer, join their parts in one content"
+
+
+def unanswered_error(
+    open_calls: OpenCalls | tuple[Call, ...], index: int | None, step: str = ADD_RESULTS
+) -> ConversationError:
     """The error for calls without a result. `index` is the message that came instead; None at the end."""
     call = next(iter(open_calls))
     more = len(open_calls) - 1
     unanswered = f"calls {_name_call(call)} and {more} more have" if more else f"call {_name_call(call)} has"
     when = "at the end of the history" if index is None else "before this message"
     return ConversationError(
-        f"{unanswered} no result {when}; add the results or let assembler.repair(messages) do it",
+        f"{unanswered} no result {when}; {step}",
         index=index,
         call_id=call.id,
     )

@@ -52,6 +52,13 @@ CALL = {
     "content": None,
     "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
 }
+CHUNKS: list[dict[str, Any]] = [
+    {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"at": place}}}]} for place in ("Oslo", "Rome")
+]
+ANSWERS: dict[str, Any] = {
+    "role": "user",
+    "parts": [{"function_response": {"name": "f", "response": {"output": said}}} for said in ("rain", "sun")],
+}
 NAMELESS = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
 CONVERSED: dict[str, Any] = {"output": {"message": {"role": "assistant", "content": [{"text": "Shipped."}]}}}
 
@@ -224,6 +231,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     ),
     "a result without its call": lambda: built([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}]),
     "a call without its result": lambda: built([USER, CALL, USER]),
+    "the chunks of Gemini's answer as contents": lambda: built([USER, *CHUNKS, ANSWERS]),
     "a window as model": lambda: Budget("gpt-4o"),  # type: ignore[arg-type]
     "a window as text": lambda: Budget("128000"),  # type: ignore[arg-type]
     "an answer's length by the APIs' name": lambda: Budget(1_000, max_tokens=100),  # type: ignore[call-arg]
@@ -404,6 +412,9 @@ FOLLOWED: dict[str, Callable[[], object]] = {
         repair([USER, {"role": "tool", "tool_call_id": "c1", "content": "x"}])[0]
     ),
     "a call without its result": lambda: kept(repair([USER, CALL, USER])[0]),
+    "the chunks of Gemini's answer as contents": lambda: kept(
+        [USER, {"role": "model", "parts": [part for chunk in CHUNKS for part in chunk["parts"]]}, ANSWERS]
+    ),
     "a window as model": lambda: Budget.for_model("gpt-4o"),
     "a window as text": lambda: Budget(int("128000")),
     "an answer's length by the APIs' name": lambda: Budget(context_window=1_000, max_output_tokens=100),
