@@ -79,10 +79,10 @@ class AnthropicWriter(Writer):
         if raw is not None and raw.get("type") == "tool_result":
             block: Block = own_fields(raw)
             block["tool_use_id"] = call_id
-            content: object = self._answer(result, block.get("content"))
+            content: object = self._write_answer(result, block.get("content"))
         else:
             block = {"type": "tool_result", "tool_use_id": call_id}
-            content = self._answer(result, None)
+            content = self._write_answer(result, None)
             if marks := _find_marks(raw):  # the API caches whole results, not the texts in them
                 block[CONTROL] = own_fields(marks[-1])
         if content is None and result.error:
@@ -125,7 +125,7 @@ class AnthropicWriter(Writer):
         listed = any(parts_as_they_came(message) for message in head)
         return str(blocks[0]["text"]) if not listed and len(blocks) == 1 else blocks or None
 
-    def _answer(self, result: Result, given: object) -> object:
+    def _write_answer(self, result: Result, given: object) -> object:
         """The content of a result without blank texts; None if nothing is left."""
         originals = items_of(given)
         if not originals and len(result.parts) == 1 and isinstance(result.parts[0], str):

@@ -66,7 +66,7 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from _wrong_end(messages, model)
     yield from _wrong_marks(request)
     yield from _wrong_citations(messages)
-    yield from _missing_tools(request, turns)
+    yield from _find_missing_tools(request, turns)
     yield from _wrong_thinking(request, turns)
 
 
@@ -220,7 +220,7 @@ A13_MOST = 4
 """The most cache marks in a request (A13)."""
 
 
-def _missing_tools(request: Place, turns: list[_RoleRun]) -> Iterator[Violation]:
+def _find_missing_tools(request: Place, turns: list[_RoleRun]) -> Iterator[Violation]:
     if request.at("tools").size:
         return
     blocks = [block for turn in turns for block in turn.of_type("tool_use", "tool_result")]

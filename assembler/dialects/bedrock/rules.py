@@ -45,7 +45,7 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from _wrong_pairs(messages)
     yield from _wrong_thinking(request)
     yield from _wrong_tools(request)
-    yield from _too_many_marks(request)
+    yield from _find_surplus_marks(request)
 
 
 def _wrong_blocks(blocks: Place, known: frozenset[str]) -> Iterator[Violation]:
@@ -180,17 +180,17 @@ def _wrong_tools(request: Place) -> Iterator[Violation]:
     choice = config.at("toolChoice")
     yield from wrong_choice(choice, choice.at("tool").at("name"), tools, (spec.at("name").text for spec in specs))
     if config.absent:
-        yield from _missing_config(request)
+        yield from _find_missing_config(request)
 
 
-def _missing_config(request: Place) -> Iterator[Violation]:
+def _find_missing_config(request: Place) -> Iterator[Violation]:
     blocks = [block for message in request.at("messages").objects() for block in message.at("content").objects()]
     used = [block for block in blocks if not (block.at("toolUse").absent and block.at("toolResult").absent)]
     if used:
         yield RULE["B3"].broken(used[0].path, f"{len(used)} toolUse and toolResult blocks, and no toolConfig")
 
 
-def _too_many_marks(request: Place) -> Iterator[Violation]:
+def _find_surplus_marks(request: Place) -> Iterator[Violation]:
     blocks = [*request.at("toolConfig").at("tools").objects(), *request.at("system").objects()]
     blocks += [block for message in request.at("messages").objects() for block in message.at("content").objects()]
     marks = [block for block in blocks if not block.at("cachePoint").absent]

@@ -113,7 +113,7 @@ def turns_of(messages: Sequence[Message], writer: Writer, before: Sequence[Turn]
 
 def _fill_blank_turn(turn: Turn, writer: Writer) -> Turn:
     """Put `BLANK` into a blank turn."""
-    _keep(turn.blocks, writer.text(BLANK, None, NEUTRAL))
+    _append_if_any(turn.blocks, writer.text(BLANK, None, NEUTRAL))
     writer.notes["empty message(s) left out"] -= 1
     writer.notes[f"blank message(s) of the user's sent as {BLANK!r}"] += 1
     return turn
@@ -198,12 +198,12 @@ def _write_turn(message: Message, index: int, writer: Writer) -> Turn:
     turn = Turn("assistant" if message.role == "assistant" else "user", frame, rest=frame)
     text = message.parts[0] if message.shallow else None
     if type(text) is str:  # most messages: a role and a text
-        _keep(turn.blocks, writer.text(text, None, message.shape))
+        _append_if_any(turn.blocks, writer.text(text, None, message.shape))
         turn.text = text if turn.blocks else None
         if message.role == "user":
             ids.begin(message)
         elif message.role != "assistant":
-            _note(message, turn, writer.notes)
+            _note_folds(message, turn, writer.notes)
         return turn
     as_they_came = parts_as_they_came(message)
     if opens_turn(message):
@@ -212,7 +212,7 @@ def _write_turn(message: Message, index: int, writer: Writer) -> Turn:
         spelled = fields_of(as_they_came[place]) if place < len(as_they_came) else None
         match part:
             case str():
-                _keep(turn.blocks, writer.text(part, spelled, message.shape))
+                _append_if_any(turn.blocks, writer.text(part, spelled, message.shape))
             case Call():
                 turn.blocks.append(writer.call(part, ids.ask(part, place), spelled))
             case Result():
@@ -221,11 +221,11 @@ def _write_turn(message: Message, index: int, writer: Writer) -> Turn:
                     spelled = fields_of(message.seen)  # its texts may have marks
                 turn.results.append(writer.result(part, call, call_id, spelled))
             case _:
-                _keep(turn.blocks, writer.other(part, message.shape))
+                _append_if_any(turn.blocks, writer.other(part, message.shape))
     _remove_marks(turn, writer)
     if not as_they_came and len(turn.blocks) == 1 and message.text is not None:
         turn.text = message.text
-    _note(message, turn, writer.notes)
+    _note_folds(message, turn, writer.notes)
     return turn
 
 
@@ -238,13 +238,13 @@ def _remove_marks(turn: Turn, writer: Writer) -> None:
             writer.unmarked(block)
 
 
-def _note(message: Message, turn: Turn, notes: Notes) -> None:
+def _note_folds(message: Message, turn: Turn, notes: Notes) -> None:
     notes[SPEAKERS] += message.name is not None
     if message.role in ("system", "developer") and turn.blocks:
         notes["system message(s) inside the conversation sent as the user's"] += 1
 
 
-def _keep(blocks: list[Block], block: Block | None) -> None:
+def _append_if_any(blocks: list[Block], block: Block | None) -> None:
     if block is not None:
         blocks.append(block)
 

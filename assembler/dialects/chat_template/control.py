@@ -69,12 +69,12 @@ class _Masks:
     numbers: dict[str, int] = attrs.field(factory=dict[str, int])
 
     def tools(self, tools: Sequence[TemplateMessage]) -> list[TemplateMessage]:
-        return [_change_texts(tool, self._mask) for tool in tools]
+        return [_change_texts(tool, self._mask_text) for tool in tools]
 
     def messages(self, messages: Sequence[TemplateMessage]) -> list[TemplateMessage]:
-        return [_change_message(message, self._mask, self.renderer) for message in messages]
+        return [_change_message(message, self._mask_text, self.renderer) for message in messages]
 
-    def _mask(self, text: str) -> str:
+    def _mask_text(self, text: str) -> str:
         if text in self.renderer.words or not text.strip():
             return text
         number = str(self.numbers.setdefault(text, len(self.numbers)))

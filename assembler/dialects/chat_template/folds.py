@@ -36,12 +36,12 @@ class Line:
 
 def _drop_silence(lines: list[Line], _: Traits, notes: Notes) -> list[Line]:
     """Leave out empty assistant messages: a template would write an empty turn, as no model does."""
-    kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _says(line.sent)]
+    kept = [line for line in lines if line.as_it_came or line.role != "assistant" or _holds_words(line.sent)]
     notes[SILENT] += len(lines) - len(kept)
     return kept
 
 
-def _says(sent: TemplateMessage) -> bool:
+def _holds_words(sent: TemplateMessage) -> bool:
     return any(value for key, value in sent.items() if key not in ("role", "name"))
 
 
@@ -74,7 +74,7 @@ def _fold_systems(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]
     return kept
 
 
-def _part_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
+def _split_calls(lines: list[Line], traits: Traits, notes: Notes) -> list[Line]:
     """Split parallel calls into separate messages, each with its result, if the template takes one at a time."""
     if traits.parallel_calls or not any(len(line.sent.get("tool_calls") or ()) > 1 for line in lines):
         return lines
@@ -198,7 +198,7 @@ FOLDS: tuple[Callable[[list[Line], Traits, Notes], list[Line]], ...] = (
     _drop_silence,
     _join_systems,
     _fold_systems,
-    _part_calls,
+    _split_calls,
     _put_words_before_calls,
     _alternate_roles,
     _bridge_answers,

@@ -72,7 +72,7 @@ def _spell_lines(messages: Sequence[Message], traits: Traits, notes: Notes) -> l
             sent = [_copy_message(message, open_calls, traits)]
         else:
             notes[FAILED] += sum(part.error for part in message.parts if type(part) is Result)
-            sent = list(_respell(message, open_calls, traits))
+            sent = list(_respell_message(message, open_calls, traits))
         found += [Line(one, place, as_it_came=kind == CHAT_TEMPLATE) for one in sent]
     held = side_fields(message for message in messages if message.shape != CHAT_TEMPLATE)
     lost = find_missing(held, [line.sent for line in found])
@@ -107,7 +107,7 @@ def _copy_message(message: Message, open_calls: _OpenCalls, traits: Traits) -> T
     return sent
 
 
-def _respell(message: Message, open_calls: _OpenCalls, traits: Traits) -> Iterator[TemplateMessage]:
+def _respell_message(message: Message, open_calls: _OpenCalls, traits: Traits) -> Iterator[TemplateMessage]:
     """Each result as a message, then the texts and calls as one."""
     for part in message.parts:
         if type(part) is Result:

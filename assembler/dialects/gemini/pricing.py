@@ -108,7 +108,7 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
             return Count(0)
         case Call():
             texts.append(part.name)
-            arguments = part.given if part.given is not None else _read(part.arguments)
+            arguments = part.given if part.given is not None else _read_arguments(part.arguments)
             texts.extend(_list_words(arguments, family))
             keys = _price_each_key(arguments, family.call_argument)
             return total([family.call, _price_signature(part, family), *keys])
@@ -155,7 +155,7 @@ def _price_each_key(given: object, price: Count) -> list[Count]:
     return []
 
 
-def _read(arguments: str) -> Any:
+def _read_arguments(arguments: str) -> Any:
     try:
         return json.loads(arguments)
     except ValueError:

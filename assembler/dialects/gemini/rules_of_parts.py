@@ -98,10 +98,12 @@ def _list_contents(contents: Place) -> list[Place]:
 
 def read_contents(contents: Place) -> list[Content]:
     """Read the contents as turns. A string is a user turn of one text, as in the SDK; S1 covers other values."""
-    return [_read(place) for place in _list_contents(contents) if is_object(place.value) or place.text is not None]
+    return [
+        _read_place(place) for place in _list_contents(contents) if is_object(place.value) or place.text is not None
+    ]
 
 
-def _read(place: Place) -> Content:
+def _read_place(place: Place) -> Content:
     if place.text is not None:
         return Content(place, "user", [Place(place.path, {"text": place.text})], [], [])
     parts = _list_items(place.at("parts"))

@@ -82,14 +82,14 @@ def write_messages_after(before: Sequence[dict[str, Any]], added: Iterable[Messa
     if "prefix" in before[-1] or not all(map(is_sent_alone, adopted)):
         return None
     ordered = [before[-1]]
-    _put_in_order(adopted, ordered, _names_of_last_calls(before), notes)
+    _put_in_order(adopted, ordered, _find_names_of_last_calls(before), notes)
     if any(notes.values()):
         return None
     _make_ending_legal(ordered, notes)
     return None if any(notes.values()) else ordered[1:]
 
 
-def _names_of_last_calls(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
+def _find_names_of_last_calls(messages: Sequence[dict[str, Any]]) -> dict[str, str]:
     """The names of the calls, by id, that the results at the end answer."""
     asking: dict[str, Any] = next((fields for fields in reversed(messages) if fields["role"] != "tool"), messages[0])
     return {call["id"]: call["function"]["name"] for call in asking.get("tool_calls") or ()}
@@ -101,7 +101,7 @@ def _put_in_order(
     sent = private_copy(wire_messages(messages, notes, "mistral"))
     for fields in cast("list[dict[str, Any]]", sent):
         if _make_legal(fields, named, notes):
-            _append(fields, ordered, notes)
+            _append_message(fields, ordered, notes)
         else:
             notes[SILENT] += 1
 
@@ -226,7 +226,7 @@ def _write_part(part: object, notes: Notes) -> object | None:
             return chunk
 
 
-def _append(fields: dict[str, Any], ordered: list[dict[str, Any]], notes: Notes) -> None:
+def _append_message(fields: dict[str, Any], ordered: list[dict[str, Any]], notes: Notes) -> None:
     before = ordered[-1]["role"] if ordered else None
     if fields["role"] == "system" and before in ("assistant", "tool"):
         fields["role"] = "user"

@@ -161,7 +161,7 @@ class OpenAIChatPricer(OpenAIBill):
             if text and message.shape != "openai":
                 written = self.family.assistant_text + self.each_answer
                 return self.text(self.envelope + written + self.count(text))
-        if role != "assistant" and (answers := _answers_alone(message)):
+        if role != "assistant" and (answers := _read_lone_answers(message)):
             if len(answers) == 1:
                 return self.text(self.envelope + self.count(answers[0]))
             if self.family.results_in_one:
@@ -315,7 +315,7 @@ def _holds_calls_alone(message: Message) -> bool:
     return plain and not message.seen.get("function_call")
 
 
-def _answers_alone(message: Message) -> list[str] | None:
+def _read_lone_answers(message: Message) -> list[str] | None:
     """The texts of a message that holds only tool answers of one text each, as most do, else None."""
     if (
         message.extra_fields

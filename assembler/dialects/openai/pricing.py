@@ -114,12 +114,12 @@ def _compact_arguments(arguments: str) -> str:
     if " " not in arguments and "\n" not in arguments and "\\" not in arguments:
         return arguments
     try:
-        return _json(_read(arguments))
+        return _json(_read_json(arguments))
     except (ValueError, RecursionError):
         return arguments
 
 
-def _read(arguments: str) -> Any:
+def _read_json(arguments: str) -> Any:
     """Parse the arguments. Raises `ValueError` for invalid JSON, and for a lone surrogate, which cannot be counted."""
     text = arguments.strip(_BLANKS)
     try:
@@ -203,7 +203,7 @@ def _read_data(text: str) -> Any:
     if (begins := text.lstrip(_BLANKS)[:1]) not in _BEGINS_MANY and (not begins or text.strip(_BLANKS) not in _WORDS):
         return text
     try:
-        return _read(text)
+        return _read_json(text)
     except (ValueError, RecursionError):
         return text
 

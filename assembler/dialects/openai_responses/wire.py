@@ -49,7 +49,7 @@ def input_items(messages: Sequence[Message], ids: ItemIds, notes: Notes) -> list
         elif is_sendable(message):
             items.extend(_put_call_id(item, ids, notes) for item in _copy_items(message, notes))
         else:
-            items.extend(_respell(message, ids, notes))
+            items.extend(_respell_message(message, ids, notes))
     return items
 
 
@@ -137,7 +137,7 @@ def _make_name_legal(name: str, notes: Notes) -> str:
     return legal
 
 
-def _respell(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
+def _respell_message(original: Message, ids: ItemIds, notes: Notes) -> Iterator[Item]:
     """Write a message of another API: an item for each stretch of content, each call and each result, in order."""
     content: list[str | Media | Opaque] = []
     whole = adapt_and_note(original, RESPONSES, notes)

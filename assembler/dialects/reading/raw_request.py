@@ -72,10 +72,10 @@ class RawRequest:
     def of(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         """Read a body. Raises `ConversationError` or `ToolError` if it cannot be read."""
         with OfTheCaller("request", ConversationError):
-            return cls._read(body, dialect)
+            return cls._read_body(body, dialect)
 
     @classmethod
-    def _read(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
+    def _read_body(cls, body: Mapping[str, Any], dialect: Dialect) -> RawRequest:
         try:
             body = without_sdk_values(body)
             return cls(body, dialect, dialect.parse(with_schemas(body)))

@@ -171,7 +171,7 @@ def fields_of_tools(tools: Iterable[Tool]) -> list[SideField]:
         of_an_api = tool.form() is not None
         for key, held in tool.extra.items():
             if key in MARK_KEYS or (of_an_api and key != "type"):
-                _add(key, held, found)
+                _add_field(key, held, found)
     return found
 
 
@@ -230,9 +230,9 @@ def _find_in_message(message: Message) -> list[SideField]:
     for fields in map(fields_in, items_of(message.seen) if seen is None else [seen]):
         unsent = {key: held for key, held in fields.items() if key not in sent}
         if message.name is None and "parts" in fields:  # a name that is read is noted as such
-            _add("name", fields.get("name"), found)
+            _add_field("name", fields.get("name"), found)
         if "role" in fields or "parts" in fields:
-            _find(unsent, _OF_A_MESSAGE, unread, found)
+            _find_unread_fields(unsent, _OF_A_MESSAGE, unread, found)
         else:  # an item of Responses
             _find_in_part(unsent, unread, found)
     return found
@@ -258,20 +258,20 @@ def _find_in_part(part: _Raw, unread: _Unread, found: list[SideField]) -> None:
         if type(known) is Thinking:
             _find_in_thought(part, found)
     elif isinstance(part.get("text"), str) or "refusal" in part:
-        _find(part, _OF_A_TEXT, unread, found)
+        _find_unread_fields(part, _OF_A_TEXT, unread, found)
     else:
-        _find(part, _OF_A_FILE if _OF_NO_FILE.isdisjoint(part) else _OF_A_CALL, unread, found)
+        _find_unread_fields(part, _OF_A_FILE if _OF_NO_FILE.isdisjoint(part) else _OF_A_CALL, unread, found)
 
 
-def _find(fields: _Raw, read: Set[str], unread: _Unread, found: list[SideField]) -> None:
+def _find_unread_fields(fields: _Raw, read: Set[str], unread: _Unread, found: list[SideField]) -> None:
     """Find the fields that are not among those that are read, and those of the parts under the others."""
     for key, held in fields.items():
         if key not in read:
-            _add(key, held, found)
+            _add_field(key, held, found)
         elif key in _HOLDERS:
             inner = fields_of(held)
             if inner is not None and key in _BODIES:
-                _add("type", inner.get("type"), found)
+                _add_field("type", inner.get("type"), found)
             for each in map(fields_in, items_of(held) if inner is None else [inner]):
                 if key != "output" or "type" in each:  # a shell's output has no parts: it is sent as JSON
                     _find_in_part(each, unread, found)
@@ -295,12 +295,12 @@ def _find_in_unread(held: object, found: list[SideField]) -> None:
         _find_in_unread(item, found)
     for key, value in (fields or {}).items():
         if key in _IN_UNREAD:
-            _add(key, value, found)
+            _add_field(key, value, found)
         elif key not in _ARGUMENTS:
             _find_in_unread(value, found)
 
 
-def _add(key: str, held: object, found: list[SideField]) -> None:
+def _add_field(key: str, held: object, found: list[SideField]) -> None:
     if _says_something(held):
         found.append(SideField(key, held))
 
