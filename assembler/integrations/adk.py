@@ -18,7 +18,8 @@ from pydantic import BaseModel
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, as_data, worth_keeping
+from assembler.integrations.call_settings import as_data
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
 from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra

@@ -156,18 +156,10 @@ class _Call:
         own = drop_unsendable(self.messages) if as_items else list(self.messages)
         entries_of = _FORMS.get(self.fitting.dialect, messages_of)
         entries = [entries_of(message) for message in own]
-        prompt, session = self.options.get("instructions"), context.session
-        tools = self.fitting.priced([_define_tool(tool) for tool in _list_tools(self.options.get("tools"))])
-        allowed = _read_allowed_tools(self.options.get("tool_choice")) if as_items else ()
+        session = context.session
         self.fitted = await self.fitting.afit(
             [entry for listed in entries for entry, _ in listed],
-            Asked(
-                prompt,
-                tools,
-                _read_answer(self.options.get("response_format")),
-                choice=None if allowed else tool_choice(self.options.get("tool_choice"), tools),
-                options=(*serial_calls(self.options.get("allow_multiple_tool_calls")), *allowed),
-            ),
+            self._read_asked(),
             run=None if session is None else session.session_id,
             state=None if session is None else session.state.get(STORED_AS),
         )
@@ -179,8 +171,21 @@ class _Call:
             rewritten=lambda message, became: rewrite_message(message, entries_of(message), became),
             of_summary=lambda text: OwnMessage("user", [text]),
         )
-        if self.fitted.system not in (None, prompt):
+        if self.fitted.system not in (None, self.options.get("instructions")):
             context.options = {**self.options, "instructions": self.fitted.system}
+
+    def _read_asked(self) -> Asked:
+        options = self.options
+        tools = self.fitting.priced([_define_tool(tool) for tool in _list_tools(options.get("tools"))])
+        chosen = options.get("tool_choice")
+        allowed = _read_allowed_tools(chosen) if self.fitting.dialect == "openai_responses" else ()
+        return Asked(
+            options.get("instructions"),
+            tools,
+            _read_answer(options.get("response_format")),
+            choice=None if allowed else tool_choice(chosen, tools),
+            options=(*serial_calls(options.get("allow_multiple_tool_calls")), *allowed),
+        )
 
     async def make(self, send: Callable[[], Awaitable[None]]) -> None:
         """Send the call, and a smaller one after each refusal as too long. A stream's bill comes with its result."""

@@ -1,8 +1,9 @@
-"""Reads the settings of a framework's call that cost tokens: the tool choice, and calls one at a time."""
+"""Reads the settings of a framework's call that cost tokens: its tools, the tool choice, and calls one at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from assembler.text.fields import fields_in, fields_of
 
@@ -28,6 +29,11 @@ def tool_choice(given: object, tools: Sequence[object]) -> str | None:
         return _recognise_choice(given, tools)
     named = fields_in(fields, "function").get("name") or fields.get("name") or fields.get("required_function_name")
     return _recognise_choice(named or fields.get("mode") or fields.get("type"), tools)
+
+
+def as_data(tool: Any) -> Any:
+    """Return a tool of Google's types as plain data, and any other tool unchanged."""
+    return tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
 
 
 def _recognise_choice(name: object, tools: Sequence[object]) -> str | None:

@@ -31,6 +31,7 @@ from budgets.numbers import as_whole_number
 
 State: TypeAlias = Mapping[str, Any]
 """The value of `context.state()`."""
+
 CONVERSATIONS = 64
 """The default number of conversations to remember. One that returns after so many others is read again, which costs
 time and, with `Summarize`, a new summary."""
@@ -41,17 +42,16 @@ LESSONS = 3
 STORED_AS = "context_assembler"
 """The key of a conversation's state in the framework's session."""
 
-
-def worth_keeping(state: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the state, or None if a new process can derive all of it from the messages."""
-    return state if any(value for key, value in state.items() if key != "state") else None
-
-
 OPEN = 16
 """How many calls at once a task may have that share only the task with their bills."""
 
 _FITTED: ContextVar[tuple[tuple[Fitting, Hashable, Context], ...]] = ContextVar("context_assembler", default=())
 """The calls that a task is making, with their runs: one of its hooks fits a call, another gets the bill."""
+
+
+def worth_keeping(state: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the state, or None if a new process can derive all of it from the messages."""
+    return state if any(value for key, value in state.items() if key != "state") else None
 
 
 @attrs.frozen
@@ -322,10 +322,5 @@ class LastCall:
 def _recognise_messages(messages: Sequence[object], known: KnownCall | None) -> list[object]:
     """Replace messages by the equal objects of the last call, so that their readings are reused."""
     before = () if known is None else known.messages
-    both = [old if old == new else new for old, new in zip(before, messages, strict=False)]
-    return [*both, *messages[len(both) :]]
-
-
-def as_data(tool: Any) -> Any:
-    """Return a tool of Google's types as plain data, and any other tool unchanged."""
-    return tool.model_dump(exclude_none=True) if hasattr(tool, "model_dump") else tool
+    shared = [old if old == new else new for old, new in zip(before, messages, strict=False)]
+    return [*shared, *messages[len(shared) :]]

@@ -115,7 +115,7 @@ class _Bodies:
             self._begun[name] = (call.fitting, fitted)
             for oldest in list(self._begun)[: -self.conversations]:
                 self._begun.pop(oldest, None)
-        return call.around(fitted.body)
+        return call.with_regions(fitted.body)
 
     async def settle(self, call: Mapping[str, Any], answer: object) -> None:
         """Take the bill of a remembered call from its answer, or from a part of its stream."""
@@ -154,6 +154,8 @@ class _Bodies:
 
 @attrs.frozen(eq=False)
 class _Call:
+    """One call of a function: its keyword arguments, the API that they are for, and what fits them."""
+
     call: Mapping[str, Any]
     shape: _Shape
     fitting: Fitting
@@ -165,7 +167,8 @@ class _Call:
         keys = (*self.shape.regions, *self.shape.options)
         return _respell_body({key: self.call[key] for key in keys if self.call.get(key) is not None}, self.shape)
 
-    def around(self, fitted: Mapping[str, Any]) -> dict[str, Any]:
+    def with_regions(self, fitted: Mapping[str, Any]) -> dict[str, Any]:
+        """The keyword arguments with the regions of a fitted body in place of their own."""
         kept = {key: value for key, value in self.call.items() if key not in self.shape.regions or key in fitted}
         return kept | {key: fitted[key] for key in self.shape.regions if key in fitted}
 
@@ -302,7 +305,7 @@ def _wrap_async(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Cal
         while True:
             fitted = await call.fitting.afit_body(call.body, call.shape.dialect, run=call.run)
             try:
-                answer = await function(**call.around(fitted.body))
+                answer = await function(**call.with_regions(fitted.body))
             except Exception as error:
                 if await call.fitting.alearn(fitted.context, error, uncounted=fitted.uncounted) is None:
                     raise
@@ -322,7 +325,7 @@ def _wrap_sync(function: Callable[..., Any], bodies: _Bodies, kind: str) -> Call
         while True:
             fitted = call.fitting.fit_body(call.body, call.shape.dialect, run=call.run)
             try:
-                answer = function(**call.around(fitted.body))
+                answer = function(**call.with_regions(fitted.body))
             except Exception as error:
                 if call.fitting.learn(fitted.context, error, uncounted=fitted.uncounted) is None:
                     raise

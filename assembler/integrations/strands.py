@@ -16,7 +16,8 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
-from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, as_data, worth_keeping
+from assembler.integrations.call_settings import as_data
+from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.strands_forms import Block, messages_in_form_of, rewrite_message, system_in_form_of
 from assembler.text.runs import runs

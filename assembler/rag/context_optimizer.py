@@ -123,9 +123,9 @@ def warn_without_embeddings(strategy: CitedSources, documents: Sequence[Document
         _LOG.warning("No embeddings, skipping deduplication by similarity")
 
 
-def percentage(part: float, whole_: float) -> float:
-    """`part` of `whole_` in percent, to two places; 0 if `whole_` is 0."""
-    return round(100 * part / whole_, 2) if whole_ > 0 else 0.0
+def percentage(part: float, whole: float) -> float:
+    """`part` of `whole` in percent, to two places; 0 if `whole` is 0."""
+    return round(100 * part / whole, 2) if whole > 0 else 0.0
 
 
 def _make_result(document: Document) -> RetrievalResult:

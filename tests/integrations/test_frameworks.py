@@ -30,5 +30,5 @@ def test_a_framework_has_tests_and_a_page(name: str) -> None:
     assert (ROOT / page_of(name)).exists()
 
 
-def test_no_framework_is_needed_to_import_the_house() -> None:
+def test_no_framework_is_needed_to_import_the_package_of_the_adapters() -> None:
     importlib.import_module("assembler.integrations")
