@@ -35,6 +35,8 @@ def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]
 
 def note_caps(capability: Count, knowledge: Count, budget: Budget | None) -> tuple[str, ...]:
     """A line if the tools or the documents cost more than their cap, because a selection keeps them all the same."""
+    if budget is None or not budget.limits:
+        return ()
     needed = "sends those that are needed, whatever they cost; shorten their definitions, or raise the cap"
     chosen = "keeps them, whatever they cost; keep no more than its tokens_left, or raise the cap"
     regions = (("capability", "tools", capability.upper, needed), ("knowledge", "documents", knowledge.upper, chosen))
@@ -46,9 +48,9 @@ def note_caps(capability: Count, knowledge: Count, budget: Budget | None) -> tup
     )
 
 
-def _find_cap(region: str, budget: Budget | None) -> Tokens | None:
-    limit = None if budget is None else budget.limits.get(region)
-    if budget is None or limit is None or limit.cap is None:
+def _find_cap(region: str, budget: Budget) -> Tokens | None:
+    limit = budget.limits.get(region)
+    if limit is None or limit.cap is None:
         return None
     return tokens_of(limit.cap, budget.input_limit)
 
