@@ -123,7 +123,7 @@ def test_a_retrieval_result_that_cannot_be_read_to_its_end_is_refused_by_its_pla
         nested, paired = {"content": "x", "node": nested}, (paired, 0.5)
     loop: dict[str, Any] = {"content": "x"}
     loop["node"] = loop
-    unwritable = ({"content": "x", "chunk_id": 10**5_000}, {"content": "x", "section_title": deep(9_000)})
+    unwritable = ({"content": "x", "chunk_id": 10**5_000}, {"content": "x", "section_title": deep(100_000)})
     for odd in (nested, paired, loop, *unwritable):
         with pytest.raises(PromptError, match="retrieval result 1"):
             read_results([{"content": "x"}, odd])
