@@ -131,10 +131,10 @@ def _assemble_rows(source: Path, target: Path, spec: Path, kind: Format, order: 
         base, places = shared_order(source, base)
     if _is_its_own_log(kind, order):
         with rows_bar() as seen:
-            return _find_last_step(run(source, target, base, workers=workers), seen)
+            return _watch_run(run(source, target, base, workers=workers), seen)
     refuse_strangers(target)
     with rows_bar() as seen:
-        ended = _find_last_step(run(source, log_of(target), base, workers=workers, kind=kind), seen)
+        ended = _watch_run(run(source, log_of(target), base, workers=workers, kind=kind), seen)
     finish(target, kind, places)
     return ended
 
@@ -157,7 +157,7 @@ def _choose_exit_code(ended: Progress) -> int:
     return 1 if 0 < ended.total == ended.failed else 0
 
 
-def _find_last_step(steps: Generator[Progress, None, None], seen: Callable[[Progress], None]) -> Progress:
+def _watch_run(steps: Generator[Progress, None, None], seen: Callable[[Progress], None]) -> Progress:
     progress = next(steps)
     seen(progress)
     for progress in steps:

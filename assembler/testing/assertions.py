@@ -24,9 +24,9 @@ _MOST_ROWS = 12
 def assert_fits(
     request: Mapping[str, Any],
     *,
+    dialect: str | Dialect | None = None,
     model: str | None = None,
     budget: Budget | None = None,
-    dialect: str | Dialect | None = None,
     max_output_tokens: Tokens = 0,
 ) -> Count:
     """Assert that the request fits the model's window less `max_output_tokens`, and return its cost.
