@@ -15,6 +15,7 @@ import attrs
 
 from assembler.assembler import Assembler
 from assembler.context import Context
+from assembler.dialects import DIALECTS, Dialect
 from assembler.errors import ToolError, UnsupportedContentError
 from assembler.pipeline.planned import Dropped, Planned
 from assembler.pipeline.settings import Settings
@@ -122,7 +123,8 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     """The draft priced for each model: those that drop nothing first, then those that drop something, then the rest.
 
     Within each group the cheapest comes first, by `bill.cold`; one without a price comes last. Each model has its
-    published window, counter and API; reserves, margins, limits, policies and strategy are the assembler's. Calls no
+    published window, counter and API; reserves, margins, limits, policies and strategy are the assembler's, and so is
+    the dialect with its settings, such as `thinking`, for a model of the same API as the assembler's own. Calls no
     summarizer. Each text is counted once for each vocabulary: O(models × draft).
 
     A model that cannot be priced, such as one without a published window, has an offer with the error; for such a
@@ -146,7 +148,8 @@ def _make_offer(assembler: Assembler[Any], model: str, on: date | None) -> Offer
     try:
         settings = _make_settings(own, model)
     except (UnknownModelError, BudgetError) as error:
-        return Offer(model, dialect_of(model), None, (), None, error)
+        dialect = _find_own_dialect(own, model)
+        return Offer(model, dialect_of(model) if dialect is None else dialect.name, None, (), None, error)
     try:
         plan = plan_without_awaiting(draft, settings.without_asking_models)
     except (ContextLengthError, UnsupportedContentError, ToolError) as error:
@@ -171,7 +174,15 @@ def _make_settings(own: Settings, model: str) -> Settings:
             safety_margin=own.budget.safety_margin,
             limits=own.budget.limits,
         )
-    return Settings.of(budget, None, own.policies, own.strategy, own.cache_marks)
+    return Settings.of(budget, _find_own_dialect(own, model), own.policies, own.strategy, own.cache_marks)
+
+
+def _find_own_dialect(own: Settings, model: str) -> Dialect | None:
+    """The assembler's dialect, if it is that of the model's API, or the assembler's own model is of the same API."""
+    name, api = own.dialect.name, dialect_of(model)
+    # A template has one model's vocabulary, and `plain` is no API.
+    sends_alike = own.model is not None and dialect_of(own.model) == api and name in DIALECTS and name != "plain"
+    return own.dialect if api is not None and (name == api or sends_alike) else None
 
 
 def _rank(offer: Offer) -> tuple[int, bool, Decimal]:

@@ -23,6 +23,7 @@ from assembler import (
     bill,
     fits,
 )
+from assembler.dialects import Anthropic, Bedrock
 from assembler.money import Bill
 from budgets import Budget, ContextLengthError
 
@@ -160,6 +161,43 @@ def test_a_model_that_cannot_carry_the_request_is_offered_last_with_its_error() 
     assert isinstance(last.error, ContextLengthError)
 
 
+THINKING = {"type": "enabled", "budget_tokens": 1_024}
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("dialect", "own", "other"),
+    [
+        (Anthropic(thinking=THINKING), "claude-sonnet-4-5", "claude-opus-4-5"),
+        (Bedrock(thinking=THINKING), "claude-sonnet-4-5", "claude-opus-4-5"),
+        ("openai_responses", "gpt-5", "gpt-4o"),
+        ("openai_chat", "claude-sonnet-4-5", "claude-opus-4-5"),  # through a gateway
+    ],
+)
+def test_a_model_of_the_same_api_costs_what_the_assemblers_own_dialect_sends(
+    dialect: Any, own: str, other: str
+) -> None:
+    """An offer for Claude with thinking was 29 tokens lower than the build, and its bound 179."""
+
+    def made(model: str) -> Assembler[Any]:
+        budget = Budget.for_model(model, max_output_tokens=2_000)
+        return Assembler(budget, dialect=dialect).set_tools([LOOK]).add_message(("user", "Hi"))
+
+    for offer in fits(made(own), [own, other]):
+        plan = made(offer.model).plan()
+        assert (offer.count, offer.dialect) == (plan.count, plan.report.dialect)
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize("dialect", ["plain", "anthropic"])
+def test_a_model_of_another_api_costs_what_its_own_api_bills(dialect: str) -> None:
+    budget = Budget.for_model("claude-sonnet-4-5", max_output_tokens=2_000)
+    (offer,) = fits(Assembler(budget, dialect=dialect).add_message(("user", "Hi")), ["gpt-4o"])
+    own = Assembler(Budget.for_model("gpt-4o", max_output_tokens=2_000)).add_message(("user", "Hi")).plan()
+    assert (offer.count, offer.dialect) == (own.count, "openai_chat")
+
+
+LOOK = {"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 ILL_NAMED = {"name": "7_days", "description": "The weather.", "parameters": {"type": "object", "properties": {}}}
 
 
