@@ -12,7 +12,7 @@ from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.count_request import count_request
 from assembler.dialects import Dialect
-from assembler.dialects.by_name import read_dialect
+from assembler.dialects.by_name import read_own_dialect
 from assembler.dialects.reading.parse_steps import UNREADABLE, unreadable
 from assembler.dialects.reading.raw_request import NO_KEYS, TOOLS, RawRequest
 from assembler.errors import MessageTypeError
@@ -31,12 +31,13 @@ def fit_request(
 ) -> dict[str, Any]:
     """Fit the body of an API's call into the assembler's budget, and return it as a new body.
 
-    `dialect` is the API's, by default the assembler's own. Messages, tools, output format and tool choice are priced as
-    `count_request` prices them, for the budget's model, even if the body names another. The assembler's instruction and
-    knowledge are added; the tools are those of the body. All other keys stay as they are. A body that fits, and to
-    which nothing is added, is returned unchanged. Without a budget nothing is dropped. If a cut leaves a running tool
-    loop that does not begin with thinking, Claude's `thinking` is left out, because the API refuses it then. A body may
-    end with the assistant if the budget's model is a Claude that goes on with such a message (before 4.6).
+    `dialect` is the API's, by default the assembler's own; the name of its own means it with its settings. Messages,
+    tools, output format and tool choice are priced as `count_request` prices them, for the budget's model, even if the
+    body names another. The assembler's instruction and knowledge are added; the tools are those of the body. All other
+    keys stay as they are. A body that fits, and to which nothing is added, is returned unchanged. Without a budget
+    nothing is dropped. If a cut leaves a running tool loop that does not begin with thinking, Claude's `thinking` is
+    left out, because the API refuses it then. A body may end with the assistant if the budget's model is a Claude that
+    goes on with such a message (before 4.6).
 
     Each call reads and prices the whole body: O(body). Each text is counted once in a process. Raises
     `ContextLengthError` if the policies cannot make it fit, and `ConversationError` or `ToolError` for a body that
@@ -45,7 +46,8 @@ def fit_request(
     if not isinstance(cast(object, request), Mapping):
         raise MessageTypeError(wrong("request", "the body of the API's call (a dict)", request))
     must_be("assembler", cast(object, assembler), (Assembler,), "an Assembler(budget=…)")
-    api = assembler.inside[1].dialect if dialect is None else read_dialect(dialect)
+    own = assembler.inside[1].dialect
+    api = own if dialect is None else read_own_dialect(dialect, own)
     return built(fit_steps(RawRequest.of(request, api), assembler)).body
 
 

@@ -17,7 +17,7 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.batch.errors import RowError
 from assembler.batch.rows import REGIONS, Assembled, Failed, assemble_row, write_line
-from assembler.dialects.by_name import read_dialect
+from assembler.dialects.by_name import read_own_dialect
 from budgets import MissingExtraError
 
 Row: TypeAlias = Mapping[str, Any]
@@ -66,7 +66,7 @@ class ProviderRows:
             )
         if not isinstance(row.get(self.id), str):
             raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
-        dialect = read_dialect(self.dialect or _find_dialect_by_url(row))
+        dialect = read_own_dialect(self.dialect or _find_dialect_by_url(row), base.inside[1].dialect)
         fitted = built(fit_steps(RawRequest.of(cast(Row, body), dialect), base))
         budget = base.budget
         counted = count_request(

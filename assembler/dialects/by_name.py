@@ -27,6 +27,12 @@ def read_dialect(dialect: Dialect | str) -> Dialect:
     return dialect  # type: ignore[return-value] # a name has left above
 
 
+def read_own_dialect(dialect: Dialect | str, own: Dialect) -> Dialect:
+    """The dialect for a value or a name; the name of `own` means it as it is, with its settings."""
+    given = cast(object, dialect)
+    return own if isinstance(given, str) and str.__str__(given) == own.name else read_dialect(dialect)
+
+
 def dialect_for(dialect: Dialect | str | None, model: object) -> Dialect:
     """The dialect for a value or a name, or for the model if it is None. Raises `BudgetError` for neither."""
     name = models.dialect_of(model) if dialect is None and isinstance(model, str) else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assembler.conversation.messages.dicts import private_copy
 from assembler.dialects import Dialect, Emission
-from assembler.dialects.by_name import read_dialect
+from assembler.dialects.by_name import read_own_dialect
 from assembler.dialects.writing.emit import emit_elsewhere
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.planned import Planned
@@ -81,7 +81,5 @@ def make_request(
 def _find_other_dialect(plan: Planned, dialect: Dialect | str | None) -> Dialect | None:
     """Return the dialect to write for; None for the plan's own. Its name means it as it is, with its settings."""
     own = plan.settings.dialect
-    given = cast(object, dialect)
-    if given is None or given is own or (isinstance(given, str) and str.__str__(given) == own.name):
-        return None
-    return read_dialect(cast("Dialect | str", dialect))
+    found = own if dialect is None or dialect is own else read_own_dialect(dialect, own)
+    return None if found is own else found

@@ -66,6 +66,10 @@ def test_the_name_of_ones_own_dialect_means_it_with_its_settings(own: Anthropic 
     assert context.request(own.name) == context.request()
     assert context.request(own.name, cache_marks=marks) == context.request(cache_marks=marks)
     assert context.request().keys() <= TYPED[own.name].__annotations__.keys()
+    base, body = Assembler(Budget(9_000), dialect=own).set_instruction("Be brief."), context.unmarked()
+    del body["thinking" if own.name == "anthropic" else "additionalModelRequestFields"]
+    assert "budget_tokens" in str(fit_request(body, assembler=base))
+    assert fit_request(body, dialect=own.name, assembler=base) == fit_request(body, assembler=base)
 
 
 def test_survival_takes_a_dialect_by_its_name() -> None:
