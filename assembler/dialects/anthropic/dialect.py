@@ -17,7 +17,7 @@ from assembler.dialects.anthropic.api import API
 from assembler.dialects.anthropic.billed_settings import read_thinking
 from assembler.dialects.anthropic.blocks import AnthropicWriter, cites, own_thought, tool_definition
 from assembler.dialects.anthropic.families import family_of
-from assembler.dialects.anthropic.prefill import rstrip_prefill, takes_prefill
+from assembler.dialects.anthropic.prefill import is_paused, rstrip_prefill, takes_prefill
 from assembler.dialects.anthropic.pricer import AnthropicPricer
 from assembler.dialects.api import Api
 from assembler.dialects.blocks.thinking import BEGAN_WITHOUT, without_thinking
@@ -48,8 +48,8 @@ class Anthropic:
     of one role become one turn, as the API reads them, with results first. Blank texts, names, and other providers'
     reasoning are left out. If there are more than four cache marks, the oldest are left out. A history with tool calls
     but no tools raises `ConversationError`. So do search results of which only some enable citations, and a history
-    that ends with the assistant, unless `ending` allows a prefill (models before Claude 4.6); its trailing whitespace
-    is cut off.
+    that ends with the assistant, unless the server paused its turn or `ending` allows a prefill (models before Claude
+    4.6); its trailing whitespace is cut off.
 
     Use `Anthropic(thinking={"type": "enabled", "budget_tokens": 2_000})` for calls with thinking. It is left out, with
     a note, while a tool loop runs that does not begin with thinking, because the API refuses it then. Raises
@@ -105,10 +105,13 @@ class Anthropic:
         """Whether it is Claude's own reasoning with its signature."""
         return own_thought(thought) is not None
 
+    def _choose_ending(self, messages: Sequence[Message]) -> Ending:
+        return Ending.ANY if is_paused(messages) else self.ending
+
     def emit(self, layout: Layout) -> Emission:
         """`system`, `messages` and `tools`. Raises `ConversationError` and `UnsupportedContentError`."""
         writer = AnthropicWriter()
-        request = system_and_messages(self, layout, writer, self.ending, _write_message)
+        request = system_and_messages(self, layout, writer, self._choose_ending(layout.messages), _write_message)
         if layout.tools:
             request["tools"] = [tool_definition(tool) for tool in layout.tools]
         asked = request | self.options(layout)
@@ -125,7 +128,7 @@ class Anthropic:
         request, writer = before.request, AnthropicWriter()
         if request["messages"][-1]["role"] != "user":
             return None
-        turns = turns_to_add(self, before, added, writer, self.ending)
+        turns = turns_to_add(self, before, added, writer, self._choose_ending(added))
         if turns is None or (writer.ids.taken and "tools" not in request):
             return None
         messages = [_write_message(turn) for turn in turns]

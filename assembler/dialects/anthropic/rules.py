@@ -163,13 +163,19 @@ def _wrong_end(messages: list[Place], model: str | None) -> Iterator[Violation]:
     if not messages or messages[-1].at("role").text != "assistant":
         return
     last = messages[-1]
-    if _is_from(model, _NO_PREFILL_FROM):
+    if _is_from(model, _NO_PREFILL_FROM) and not _is_paused(last):
         yield RULE["A11"].broken(last.path, "the conversation ends with the assistant, and this model takes no prefill")
     content, blocks = last.at("content"), last.at("content").objects()
     text = blocks[-1].at("text") if blocks else content
     words = text.text or ""
     if words != words.rstrip():
         yield RULE["A12"].broken(text.path, f"{len(words) - len(words.rstrip())} whitespace characters at the end")
+
+
+def _is_paused(last: Place) -> bool:
+    """Whether the server paused this turn and goes on with it: it ends with a call of a tool of the server's."""
+    blocks = last.at("content").objects()
+    return bool(blocks) and blocks[-1].at("type").text in ("server_tool_use", "mcp_tool_use")
 
 
 def _is_from(model: str | None, version: tuple[int, int]) -> bool:

@@ -369,3 +369,24 @@ def test_a_text_costs_as_much_as_a_list_of_that_text(model: str | None) -> None:
         for content in ("What is it?", [{"type": "text", "text": "What is it?"}])
     ]
     assert told[0] == told[1]
+
+
+SEARCHES: Dict = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+FOUND: Dict = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+
+
+def test_a_turn_that_the_server_paused_is_sent_back_as_it_is_and_no_other_answer_may_end_a_conversation() -> None:
+    asking = Assembler(Budget.for_model("claude-sonnet-5")).add_capability(
+        [{"type": "web_search_20250305", "name": "web_search"}]
+    )
+    asking.add_message({"role": "user", "content": "q"}).build().request()
+    paused: Dict = {"role": "assistant", "content": [{"type": "text", "text": "I search."}, SEARCHES]}
+    ended: Dict = {"role": "assistant", "content": [SEARCHES, FOUND, {"type": "text", "text": "So."}]}
+    for assembler in (asking.fork().add_message(paused), asking.fork().set_messages([*asking.messages, paused])):
+        context = assembler.build()
+        request = context.request()
+        assert request["messages"][-1] == paused
+        assert verify(request, dialect="anthropic", model="claude-sonnet-5") == []
+        assert context.count == count_request(request, dialect="anthropic", model="claude-sonnet-5")
+    with pytest.raises(ConversationError, match="ends with a user message"):
+        asking.fork().add_message(ended).build()
