@@ -1,13 +1,14 @@
 """Matches results with calls in a history that may be broken. Changes no message.
 
 `turns` defines the law of pairs. A result in its place answers its call. Any other result is matched with a call that
-has none: the nearest before it, else the first after it.
+has none: the nearest before it, else the first after it. If a model's answer was cut into several messages, as a stream
+comes, results without ids answer its calls in their order.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -58,13 +59,20 @@ class Pairs:
         """The pairs of a history. O(parts)."""
         pairs = cls()
         open_calls: CallQueue[PendingCall] = CallQueue()
+        cut_off: list[PendingCall] = []  # calls without ids, each followed by another message of the model
         before: Message | None = None
         for place, message in enumerate(messages):
+            if cut_off and message.role != "assistant":
+                pairs._answer_cut_off(cut_off, open_calls, messages, place)
+                cut_off = []
             answered = pairs._take_answers(place, message, open_calls)
             if not answered and message.has_only_results:
                 continue  # all its results are loose
             if len(open_calls) and not may_come_between(message, before) and not answered:
-                pairs.unanswered[place], open_calls = [*open_calls], CallQueue()
+                pairs.unanswered[place] = [*open_calls]
+                if message.role == "assistant":
+                    cut_off += [asked for asked in open_calls if asked.call.id is None]
+                open_calls = CallQueue()
             if not _ask(message, place, open_calls):
                 pairs.repeating.add(place)
                 continue
@@ -73,26 +81,49 @@ class Pairs:
         pairs._match_by_key()
         return pairs
 
+    def _answer_cut_off(
+        self,
+        cut_off: Sequence[PendingCall],
+        open_calls: Iterable[PendingCall],
+        messages: Sequence[Message],
+        place: int,
+    ) -> None:
+        """Match calls that the model's next message cut off with the first of the results from `place` on.
+
+        Only as many as there are more results without ids than open calls. O(parts of these messages).
+        """
+        unnamed = [asked for asked in open_calls if asked.call.id is None]
+        names = {asked.call.name for asked in (*cut_off, *unnamed)}
+        results: dict[str | None, list[LooseResult]] = {}
+        for given in _find_results_without_ids(messages, place):
+            results.setdefault(given.result.name if given.result.name in names else None, []).append(given)
+        for name, given_to_it in results.items():
+            asked_before = [asked for asked in cut_off if name in (None, asked.call.name) and asked.answer is None]
+            more = len(given_to_it) - sum(name in (None, asked.call.name) for asked in unnamed)
+            for given, asked in zip(given_to_it, asked_before[-more:] if more > 0 else (), strict=False):
+                _pair(given, asked)
+                self.loose.setdefault(given.place, []).append(given)
+
     def _take_answers(self, place: int, message: Message, open_calls: CallQueue[PendingCall]) -> bool:
         """Match results with open calls; the others, and all in the model's messages, are loose. True if any fits."""
         answered = False
+        matched = {given.part for given in self.loose.get(place, ())}
         for number, part in enumerate(message.parts):
-            if type(part) is not Result:
+            if type(part) is not Result or number in matched:
                 continue
             if message.role != "assistant" and open_calls.answered(part.call_id, part.name) is not None:
                 answered = True
             else:
-                alone = message.role == "tool" and fields_of(message.seen) is not None
-                self.loose.setdefault(place, []).append(LooseResult(part, place, number, alone))
+                self.loose.setdefault(place, []).append(_loosen(part, message, place, number))
         return answered
 
     def _match_by_key(self) -> None:
         calls: dict[Key, list[PendingCall]] = {}
-        for asked in (asked for step in self.unanswered.values() for asked in step):
+        for asked in (asked for step in self.unanswered.values() for asked in step if asked.answer is None):
             for key in asked_by(asked.call.id, asked.call.name):
                 calls.setdefault(key, []).append(asked)
         results: dict[Key, list[LooseResult]] = {}
-        for given in (given for loose in self.loose.values() for given in loose):
+        for given in (given for loose in self.loose.values() for given in loose if given.asked is None):
             key = answer_to(given.result.call_id, given.result.name)
             results.setdefault(key if given.result.call_id is not None or key in calls else NEXT, []).append(given)
         nameless = results.pop(NEXT, [])
@@ -112,6 +143,21 @@ class Pairs:
             results.setdefault(name, []).append(given)
         for name, named in results.items():
             _match_nearest(named, calls.get(name, []))
+
+
+def _find_results_without_ids(messages: Sequence[Message], place: int) -> Iterator[LooseResult]:
+    """The results without ids in the message at `place`, and in those after it that hold results alone."""
+    for at in range(place, len(messages)):
+        message = messages[at]
+        if message.role == "assistant" or (at > place and not message.has_only_results):
+            return
+        for number, part in enumerate(message.parts):
+            if type(part) is Result and part.call_id is None:
+                yield _loosen(part, message, at, number)
+
+
+def _loosen(result: Result, message: Message, place: int, number: int) -> LooseResult:
+    return LooseResult(result, place, number, message.role == "tool" and fields_of(message.seen) is not None)
 
 
 def _match_nearest(results: Sequence[LooseResult], calls: Sequence[PendingCall]) -> None:

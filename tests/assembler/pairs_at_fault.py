@@ -55,7 +55,9 @@ _BOTH: Dict = {
 
 
 _NAMELESS: Dict = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
+_OTHER: Dict = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"number": 2}}}]}
 _BY_NAME: Dict = {"role": "tool", "name": "f", "content": "1"}
+_NOTHING: Dict = {"function_response": {"name": "f", "response": {"error": "no result was recorded"}}}
 
 
 def _response(role: str, name: str) -> Dict:
@@ -93,6 +95,18 @@ CASES = (
         [ASK, _NAMELESS, {"role": "tool", "tool_call_id": "made up", "content": "1"}],
         [ASK, _NAMELESS, {"role": "tool", "content": "1", "name": "f"}],
         [(2, "edited")],
+    ),
+    Case(
+        "two calls without ids, cut into two messages by a stream, and both answers after them",
+        [ASK, _NAMELESS, _OTHER, _BY_NAME, {**_BY_NAME, "content": "2"}],
+        [ASK, _NAMELESS, _BY_NAME, _OTHER, {**_BY_NAME, "content": "2"}],
+        [(3, "moved")],
+    ),
+    Case(
+        "two calls without ids, of which only the second was answered",
+        [ASK, _NAMELESS, _OTHER, _BY_NAME],
+        [ASK, _NAMELESS, {"role": "user", "parts": [_NOTHING]}, _OTHER, _BY_NAME],
+        [(2, "added")],
     ),
     Case(
         "an answer by the name of another tool",

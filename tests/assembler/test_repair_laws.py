@@ -76,6 +76,43 @@ def test_a_valid_history_of_any_text_is_left_alone(history: History) -> None:
     assert all(a is b for a, b in zip(mended, history, strict=True))
 
 
+def _gemini(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "parts": [*parts]}
+
+
+def _asks(number: int, name: str) -> dict[str, Any]:
+    return {"function_call": {"name": name, "args": {"number": number}}}
+
+
+def _answers(number: int, name: str) -> dict[str, Any]:
+    return {"function_response": {"name": name, "response": {"output": f"answer {number}"}}}
+
+
+@given(st.data())
+def test_calls_without_ids_keep_their_answers_however_a_stream_cut_the_messages(data: st.DataObject) -> None:
+    names = data.draw(st.lists(st.sampled_from("fg"), min_size=1, max_size=5))
+    asks, answers = ([make(number, name) for number, name in enumerate(names)] for make in (_asks, _answers))
+    history = [_gemini("user", {"text": "q"})]
+    for role, parts in (("model", asks), ("user", answers)):
+        cuts = data.draw(st.lists(st.booleans(), min_size=len(parts), max_size=len(parts)))
+        for part, cut in zip(parts, [True, *cuts[1:]], strict=True):
+            history = (
+                [*history, _gemini(role, part)] if cut else [*history[:-1], _gemini(role, *history[-1]["parts"], part)]
+            )
+    mended, _ = repair([*history, _gemini("user", {"text": "and then?"})])
+    waiting: list[dict[str, Any]] = []
+    for message in mended:
+        for part in message["parts"]:
+            if "function_call" in part:
+                waiting.append(part["function_call"])
+            elif "function_response" in part:
+                said = part["function_response"]
+                asked = next(call for call in waiting if call["name"] == said["name"])  # the first one, as Gemini pairs
+                waiting.remove(asked)
+                assert said["response"]["output"] == f"answer {asked['args']['number']}"
+    assert waiting == []
+
+
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_history_that_was_once_repaired_wrongly_is_repaired_correctly(case: Any) -> None:
     mended, changes = repair(case.history)
