@@ -7,7 +7,7 @@ comes, results without ids answer its calls in their order.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
@@ -92,15 +92,19 @@ class Pairs:
 
         Only as many as there are more results without ids than open calls. O(parts of these messages).
         """
-        unnamed = [asked for asked in open_calls if asked.call.id is None]
-        names = {asked.call.name for asked in (*cut_off, *unnamed)}
+        without_ids = [asked for asked in open_calls if asked.call.id is None]
+        open_by_name = Counter[str | None](asked.call.name for asked in without_ids) + Counter({None: len(without_ids)})
+        asked_by_name: dict[str | None, list[PendingCall]] = {None: [*cut_off]}
+        for asked in cut_off:
+            asked_by_name.setdefault(asked.call.name, []).append(asked)
         results: dict[str | None, list[LooseResult]] = {}
         for given in _find_results_without_ids(messages, place):
-            results.setdefault(given.result.name if given.result.name in names else None, []).append(given)
-        for name, given_to_it in results.items():
-            asked_before = [asked for asked in cut_off if name in (None, asked.call.name) and asked.answer is None]
-            more = len(given_to_it) - sum(name in (None, asked.call.name) for asked in unnamed)
-            for given, asked in zip(given_to_it, asked_before[-more:] if more > 0 else (), strict=False):
+            name = given.result.name
+            results.setdefault(name if name in asked_by_name or name in open_by_name else None, []).append(given)
+        for name, named in results.items():
+            unanswered = [asked for asked in asked_by_name.get(name, ()) if asked.answer is None]
+            more = len(named) - open_by_name[name]
+            for given, asked in zip(named, unanswered[-more:] if more > 0 else (), strict=False):
                 _pair(given, asked)
                 self.loose.setdefault(given.place, []).append(given)
 
