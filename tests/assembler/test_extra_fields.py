@@ -77,6 +77,14 @@ def test_reasoning_on_an_object_is_sent_like_that_of_a_dict(field: str) -> None:
         assert context.count == wanted.count
 
 
+def test_the_pictures_of_a_message_object_are_sent_like_those_of_a_dict() -> None:
+    asked: dict[str, Any] = {"role": "user", "content": "What is it?", "images": ["iVBORw0KGgo="]}  # as Ollama has them
+    of_class, wanted = built(SimpleNamespace(**asked)), built(asked)
+    assert of_class.request() == wanted.request()
+    assert of_class.request()["messages"][-1] == asked
+    assert of_class.count == wanted.count
+
+
 @pytest.mark.parametrize("said", [{}, {"refusal": None}, {"annotations": [], "audio": None, "function_call": None}])
 def test_an_empty_field_is_not_sent(said: dict[str, Any]) -> None:
     bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}

@@ -26,7 +26,8 @@ _LANGCHAIN = {
     "AIMessageChunk": "assistant",
     "SystemMessageChunk": "system",
 }
-_FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "pinned")
+_FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "images", "pinned")
+"""Fields of any message beside its content. `images` is Ollama's (0.6.3): pictures in base64."""
 _SAID = (*REASONING, "audio", "annotations", "provider_specific_fields", "reasoning_items", "tool_plan")
 """Fields of an assistant message beside its content. LangChain's classes keep them in `additional_kwargs`.
 
