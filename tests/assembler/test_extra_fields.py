@@ -79,9 +79,9 @@ def test_reasoning_on_an_object_is_sent_like_that_of_a_dict(field: str) -> None:
 
 def test_the_pictures_of_a_message_object_are_sent_like_those_of_a_dict() -> None:
     asked: dict[str, Any] = {"role": "user", "content": "What is it?", "images": ["iVBORw0KGgo="]}  # as Ollama has them
-    of_class, wanted = built(SimpleNamespace(**asked)), built(asked)
-    assert of_class.request() == wanted.request()
-    assert of_class.request()["messages"][-1] == asked
+    assembler = Assembler(Budget.for_model("gpt-4o"))
+    wanted, of_class = (assembler.fork().add_message(said).build() for said in (asked, SimpleNamespace(**asked)))
+    assert of_class.request() == wanted.request() == {"messages": [asked]}
     assert of_class.count == wanted.count
 
 
