@@ -18,6 +18,7 @@ from pydantic import BaseModel
 from assembler.assembler import Assembler
 from assembler.context import Context
 from assembler.conversation.messages import Message
+from assembler.errors import ConversationError
 from assembler.integrations.call_settings import as_data
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
@@ -43,6 +44,12 @@ else:
         from google.genai import types
 
 
+_HELD_THERE = (
+    "contents must be dropped or shortened, but Google's server holds them (previous_interaction_id) and bills them "
+    "again at each call; let the session hold them: Gemini(…, use_interactions_api=False)"
+)
+
+
 class AssemblerPlugin(LastCall, BasePlugin):
     """Fits each model call into the assembler's budget: system instruction, tools, knowledge and contents together.
 
@@ -64,7 +71,7 @@ class AssemblerPlugin(LastCall, BasePlugin):
         run = _identify_run(callback_context)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
-        asked, message_dicts, contents, head = self._read_request(llm_request)
+        asked, message_dicts, contents, head = self._read_request(llm_request, callback_context.user_content)
         context = await self._fitting.afit(message_dicts, asked, run=run, state=before)
         _replace_contents(llm_request, context, contents, head)
         if (state := worth_keeping(context.state())) != before:
@@ -97,7 +104,9 @@ class AssemblerPlugin(LastCall, BasePlugin):
         context = self._fitting.fit(message_dicts, asked, run=run)
         _replace_contents(llm_request, context, contents, head)
 
-    def _read_request(self, llm_request: Any) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:
+    def _read_request(
+        self, llm_request: Any, question: Any = None
+    ) -> tuple[Asked, list[dict[str, Any]], list[Any], list[Any]]:
         """Return the `Asked`, all contents as dicts, all contents, and the parts of the system instruction."""
         config = llm_request.config or types.GenerateContentConfig()
         own = config.system_instruction
@@ -108,8 +117,10 @@ class AssemblerPlugin(LastCall, BasePlugin):
         asked = Asked(own if isinstance(own, str) else None, tools, _read_answer(config))
         sent, summaries = _append_user_content(llm_request), _count_summaries(llm_request)
         summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
-        contents = [*head, *summary_contents, *sent[summaries:]]
-        return asked, _dump_contents(contents, len(head), summaries), contents, head
+        contents = [*head, *summary_contents, *_join_last_step(sent[summaries:], question)]
+        message_dicts = _dump_contents(contents, len(head), summaries)
+        _pin_question(message_dicts, contents, question)
+        return asked, message_dicts, contents, head
 
 
 def _identify_run(callback_context: Any) -> Hashable:
@@ -119,6 +130,8 @@ def _identify_run(callback_context: Any) -> Hashable:
 def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any], head: Sequence[Any]) -> None:
     config = llm_request.config or types.GenerateContentConfig()
     kept = kept_objects(context.inside, contents, rewritten=_rewrite_content, of_summary=_make_summary)[len(head) :]
+    if llm_request.previous_interaction_id and [*map(id, kept)] != [*map(id, contents[len(head) :])]:
+        raise ConversationError(_HELD_THERE)
     if context.system is not None:
         parts = [*head[0].parts, types.Part(text=context.system)] if head else []
         config.system_instruction = types.Content(parts=parts) if head else context.system
@@ -126,8 +139,12 @@ def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any
 
 
 def _join_neighbours(contents: Sequence[Any]) -> Iterator[Any]:
-    """Join neighbouring contents of one role, as they are priced: ADK sends other agents' words separately."""
-    for (role, _), side_by_side in itertools.groupby(contents, key=_read_role_and_results):
+    """Join neighbouring contents of one role, as they are priced: ADK sends other agents' words separately.
+
+    Results of functions stay apart from other parts, which Gemini 3 refuses beside them.
+    """
+    apart = (half for content in contents for half in _split_results(content))
+    for (role, _), side_by_side in itertools.groupby(apart, key=_read_role_and_results):
         first, *others = side_by_side
         parts = [part for content in (first, *others) for part in content.parts or ()]
         yield types.Content(role=role, parts=parts) if others else first
@@ -135,6 +152,43 @@ def _join_neighbours(contents: Sequence[Any]) -> Iterator[Any]:
 
 def _read_role_and_results(content: Any) -> tuple[str | None, bool]:
     return content.role, any(part.function_response for part in content.parts or ())
+
+
+def _split_results(content: Any) -> Iterator[Any]:
+    """Yield the results of a content and its other parts as contents of their own; the content if it has only one."""
+    parts: list[Any] = content.parts or []
+    results = [part for part in parts if part.function_response]
+    if len(results) in (0, len(parts)):
+        yield content
+        return
+    yield types.Content(role=content.role, parts=results)
+    yield types.Content(role=content.role, parts=[part for part in parts if not part.function_response])
+
+
+def _join_last_step(contents: Sequence[Any], question: Any) -> list[Any]:
+    """Return the contents, where those after the last results are one with them, unless the user spoke there.
+
+    In a running turn ADK writes the instruction beside a `static_instruction`, and memories, as the user's, after the
+    results. Alone they would begin a turn, and the question and its calls would be an older one.
+    """
+    listed = list(contents)
+    last = next((place for place in reversed(range(len(listed))) if _read_role_and_results(listed[place])[1]), None)
+    after = [] if question is None or last is None else listed[last + 1 :]
+    if last is None or not after or any(content.role != "user" or content == question for content in after):
+        return listed
+    parts = [part for content in listed[last:] for part in content.parts or ()]
+    return [*listed[:last], types.Content(role="user", parts=parts)]
+
+
+def _pin_question(message_dicts: Sequence[dict[str, Any]], contents: Sequence[Any], question: Any) -> None:
+    """Pin the user's words that began the running invocation, if another turn begins after them.
+
+    ADK writes the words of other agents as the user's, so a question may be older than many turns.
+    """
+    begins = [content.role == "user" and not _read_role_and_results(content)[1] for content in contents]
+    asked = [place for place, content in enumerate(contents) if begins[place] and content == question]
+    if asked and any(begins[asked[-1] + 1 :]):
+        message_dicts[asked[-1]]["pinned"] = True
 
 
 def _read_answer(config: Any) -> OutputSchema | None:
