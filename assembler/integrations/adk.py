@@ -10,6 +10,7 @@ session's events. ADK wraps a plugin's errors in a RuntimeError, but not those o
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -119,6 +120,8 @@ class AssemblerPlugin(LastCall, BasePlugin):
         summary_contents = [types.Content(role="user", parts=content.parts) for content in sent[:summaries]]
         contents = [*head, *summary_contents, *_join_last_step(sent[summaries:], question)]
         message_dicts = _dump_contents(contents, len(head), summaries)
+        if self._fitting.dialect != "gemini":
+            _write_objects(message_dicts)
         _pin_question(message_dicts, contents, question)
         return asked, message_dicts, contents, head
 
@@ -242,10 +245,35 @@ def _dump_contents(contents: Sequence[Any], head: int, summaries: int) -> list[d
     return listed
 
 
+def _write_objects(message_dicts: Sequence[dict[str, Any]]) -> None:
+    """Write arguments and results as `LiteLlm` and `Claude` do, which send them to other APIs than Gemini's."""
+    for part in (part for content in message_dicts for part in content["parts"]):
+        for name, key in _OBJECTS:
+            if isinstance(part.get(name, {}).get(key), dict):
+                part[name] = {**part[name], key: json.dumps(part[name][key], ensure_ascii=False, default=str)}
+
+
+_OBJECTS = (("function_call", "args"), ("function_response", "response"))
+
+
 def _rewrite_content(own: Any, before: Message, after: Message) -> Any:
     """Return a copy of a content with the texts that the policy left, and the same ids and signatures."""
     listed = cast("Mapping[str, Any]", after.raw)
-    return types.Content.model_validate({key: listed[key] for key in ("role", "parts") if key in listed})
+    changed = {key: listed[key] for key in ("role", "parts") if key in listed}
+    return types.Content.model_validate({**changed, "parts": [_read_objects(part) for part in listed.get("parts", ())]})
+
+
+def _read_objects(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part whose arguments and result are objects again; a shortened text is the only field of one."""
+    changed = dict(part)
+    for name, key in _OBJECTS:
+        if isinstance(text := part.get(name, {}).get(key), str):
+            try:
+                found = json.loads(text)
+            except ValueError:
+                found = None
+            changed[name] = {**part[name], key: found if isinstance(found, dict) else {"result": text}}
+    return changed
 
 
 def _make_summary(text: str) -> Any:
