@@ -124,10 +124,11 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
     def get(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return the messages that fit. Raises the errors of `build`.
 
-        A history that ends with an answer is not a request: it is cut too, but returned whole if even its newest turn
-        does not fit, so that an agent does not fail after it has answered.
+        `input` is a question that the engine sends after them: it is counted. A history that ends with an answer is not
+        a request without one: it is cut too, but returned whole if even its newest turn does not fit, so that an agent
+        does not fail after it has answered.
         """
-        history = self.chat_store.get_messages(self.chat_store_key)
+        history = _add_question(self.chat_store.get_messages(self.chat_store_key), input)
         fields = self._read_history(history, kwargs)
         if _is_request(fields):
             return self._lay_out(history, fields, self.states.get(_OWN))
@@ -135,7 +136,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
     async def aget(self, input: str | None = None, **kwargs: Any) -> list[ChatMessage]:
         """Return the messages that fit, read by the store's coroutine."""
-        history = await self.chat_store.aget_messages(self.chat_store_key)
+        history = _add_question(await self.chat_store.aget_messages(self.chat_store_key), input)
         fields = self._read_history(history, kwargs)
         if _is_request(fields):
             return await self._alay_out(history, fields, self.states.get(_OWN))
@@ -149,7 +150,7 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
 
     def _remember_sent(self, context: Context, history: Sequence[ChatMessage], fields: Any) -> list[ChatMessage]:
         keep_state(self.states, _OWN, context.state())
-        sent = insert_system(context.inside, history)
+        sent = [message for message in insert_system(context.inside, history) if not isinstance(message, _Question)]
         self._retries.add(
             sent, context, partial(self._lay_out, history, fields), partial(self._alay_out, history, fields)
         )
@@ -161,7 +162,8 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
                 "initial_token_count: tokens of a prefix that the assembler cannot see; "
                 "put the prefix into its instruction"
             )
-        return [message_fields(message) for message in history]
+        pin = {"pinned": True}  # what the engine sends is not shortened
+        return [message_fields(message) | (pin if isinstance(message, _Question) else {}) for message in history]
 
     def _cut_answered(self, history: Sequence[ChatMessage], fields: Sequence[dict[str, Any]]) -> list[ChatMessage]:
         try:
@@ -169,6 +171,16 @@ class AssemblerMemory(LastCall, BaseChatStoreMemory):
         except ContextLengthError:
             return list(history)
         return insert_system(plan.inside, history)
+
+
+class _Question(ChatMessage):
+    """The user's next message, which an engine puts into the memory only after the answer."""
+
+
+def _add_question(history: list[ChatMessage], question: str | None) -> list[ChatMessage]:
+    if not question or (history and _is_request([message_fields(history[-1])])):
+        return history
+    return [*history, cast("Any", _Question)(question, role="user")]
 
 
 _OWN = ""
