@@ -9,6 +9,7 @@ from typing import Any, cast
 import attrs
 
 from assembler.errors import ToolError
+from assembler.regions.strict_schema import close_schema, write_strictly
 from assembler.regions.tools.models import is_model, model_schema
 from assembler.regions.tools.plain import plain
 from assembler.regions.tools.schema import Schema, refuse_unlisted, rewrite_schema
@@ -40,7 +41,7 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
     if name is not None:
         must_be("output schema: name", cast(object, name), (str,), "a text (str) or None", ToolError)
     if is_model(given):
-        schema = rewrite_schema(model_schema(given, given.__name__), _close_schema)
+        schema = rewrite_schema(model_schema(given, given.__name__), close_schema)
         return _make_output_schema(schema, name or given.__name__)
     if isinstance(given, Mapping):
         with OfTheCaller("output schema", ToolError):
@@ -58,11 +59,10 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
 def written_by_the_sdk(model: Any) -> OutputSchema:
     """A pydantic model, or another class, as OpenAI's SDK writes it when it is passed the class, with titles.
 
-    The docstring stays inside the schema (openai 3.54, `to_strict_json_schema`, read 2026-11). Raises `ToolError` for a
-    class without a schema.
+    The docstring stays inside the schema (`write_strictly`). Raises `ToolError` for a class without a schema.
     """
     name = str(getattr(model, "__name__", "answer"))
-    return OutputSchema(name, rewrite_schema({**json_schema_of(model)}, _close_schema), strict=True)
+    return OutputSchema(name, write_strictly({**json_schema_of(model)}), strict=True)
 
 
 def json_schema_of(answer: Any) -> Mapping[str, Any]:
@@ -87,13 +87,6 @@ def _make_output_schema(schema: Schema, name: str) -> OutputSchema:
 
 def _is_legal(name: str) -> bool:
     return _LEGAL_NAME.fullmatch(name) is not None
-
-
-def _close_schema(schema: Schema, _key: str | None) -> Schema:
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return schema
-    return {**schema, "required": [*cast("Schema", properties)], "additionalProperties": False}
 
 
 def _is_strict(schema: Schema) -> bool:

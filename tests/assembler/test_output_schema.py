@@ -16,6 +16,7 @@ from assembler import Assembler, ContextLengthError, ToolError, count_request
 from assembler.dialects import DIALECTS, chat_template, openai_chat
 from assembler.drawn.spelling import SPELLINGS
 from assembler.regions.output_schema import written_by_the_sdk
+from assembler.regions.strict_schema import write_strictly
 from budgets import Budget
 from tests.assembler.dialects.test_chat_template import TOKENIZERS
 from tests.assembler.one_price import Api, costs_its_request
@@ -211,6 +212,40 @@ def test_a_model_as_openais_sdk_writes_it_keeps_its_titles_and_its_docstring_ins
     stop = written.schema["$defs"]["Stop"]
     assert (stop["required"], stop["additionalProperties"]) == (["town", "nights"], False)
     assert stop["properties"]["town"] == {"title": "Town", "type": "string"}
+
+
+def test_a_reference_with_words_beside_it_is_written_out_and_a_default_of_null_left_out_as_openais_sdk_does() -> None:
+    class Town(BaseModel):
+        name: str
+
+    class Route(BaseModel):
+        start: Town = Field(description="Where it starts.")
+        end: Town | None = None
+
+    closed = {"required": ["name"], "title": "Town", "type": "object", "additionalProperties": False}
+    town = {"properties": {"name": {"title": "Name", "type": "string"}}, **closed}
+    assert written_by_the_sdk(Route).schema == {
+        "$defs": {"Town": town},
+        "properties": {
+            "start": {**town, "description": "Where it starts."},
+            "end": {"anyOf": [{"$ref": "#/$defs/Town"}, {"type": "null"}]},
+        },
+        "required": ["start", "end"],
+        "title": "Route",
+        "type": "object",
+        "additionalProperties": False,
+    }
+
+
+def test_a_class_that_holds_itself_stays_a_reference_below() -> None:
+    """Its first definition is written out, as OpenAI's SDK does; for the second the SDK comes to no end."""
+    both = {"$ref": "#/$defs/Node"}
+    kids = {"properties": {"kids": {"type": "array", "items": both}}, "type": "object"}
+    closed = {**kids, "required": ["kids"], "additionalProperties": False}
+    assert write_strictly({"$defs": {"Node": kids}, **both}) == {"$defs": {"Node": closed}, **closed}
+    endless: Any = {"properties": {"other": {**both, "description": "Another."}}, "type": "object"}
+    written = write_strictly({"$defs": {"Node": endless}, **both})
+    assert (written["$ref"], written["$defs"]["Node"]["properties"]) == ("#/$defs/Node", endless["properties"])
 
 
 @pytest.mark.parametrize(

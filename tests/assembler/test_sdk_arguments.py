@@ -31,7 +31,13 @@ class Place:
 
 
 CLOSED: Body = {**Person.model_json_schema(), "required": ["name", "age"], "additionalProperties": False}
-STRICT: Body = {"name": "Person", "schema": CLOSED, "strict": True}
+AGE: Body = {"anyOf": [{"type": "integer"}, {"type": "null"}], "title": "Age"}
+"""OpenAI's SDK leaves out a default of null (openai 3.57, `to_strict_json_schema`, read 2026-11)."""
+STRICT: Body = {
+    "name": "Person",
+    "schema": {**CLOSED, "properties": {**CLOSED["properties"], "age": AGE}},
+    "strict": True,
+}
 PLACE: Body = {
     "properties": {"city": {"title": "City", "type": "string"}},
     "required": ["city"],

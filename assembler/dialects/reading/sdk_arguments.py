@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 from assembler.regions.output_schema import json_schema_of, written_by_the_sdk
+from assembler.regions.strict_schema import close_schema
+from assembler.regions.tools.schema import rewrite_schema
 from assembler.text.fields import fields_in, fields_of
 
 Arguments: TypeAlias = Mapping[str, Any]
@@ -100,7 +102,7 @@ def _write_for_responses(request: Arguments, answer: Any) -> dict[str, Any]:
 
 
 def _write_for_messages(_: Arguments, answer: Any) -> dict[str, Any]:
-    return {"output_format": {"type": "json_schema", "schema": _write_strict(answer)["schema"]}}
+    return {"output_format": {"type": "json_schema", "schema": rewrite_schema(_find_schema(answer), close_schema)}}
 
 
 _WRITTEN: Mapping[str, Callable[[Arguments, Any], dict[str, Any]]] = {
