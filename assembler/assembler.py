@@ -1,4 +1,4 @@
-"""The Assembler gathers a request call by call and builds it. Each `add_*` replaces its frozen draft.
+"""The Assembler gathers a request call by call and builds it. Each `set_*` and `add_*` replaces its frozen draft.
 
 Importing this loads neither attrs nor any reader: they come with the first assembler.
 """
@@ -122,12 +122,12 @@ class Assembler(Generic[Longest]):
         """The documents as they were added, in order; each has its `text`, `type`, `source` and `score`."""
         return self._draft.regions.documents
 
-    def add_instruction(self, text: str | None) -> Self:
+    def set_instruction(self, text: str | None) -> Self:
         """Set the system instruction, replacing the one before. None or an empty text removes it."""
         self._draft = self._draft.with_instruction(text)
         return self
 
-    def add_capability(self, tools: object, *, choice: str | None = None) -> Self:
+    def set_tools(self, tools: object, *, choice: str | None = None) -> Self:
         """Set the tools that the model may call, replacing those before: a list, or a single one.
 
         Functions, classes, instances, pydantic models and the definitions of every provider are understood. They are
@@ -140,7 +140,7 @@ class Assembler(Generic[Longest]):
         read = read_tools(tools)
         return self._with_regions(tools=read, choice=checked_choice(choice, read))
 
-    def add_output_schema(self, schema: object, *, name: str | None = None) -> Self:
+    def set_output_schema(self, schema: object, *, name: str | None = None) -> Self:
         """Set the structured answer that the model must give: a JSON schema, or a pydantic model class.
 
         The schema is priced as its API bills it, sent in that API's own field (`response_format`, `text`,
@@ -176,7 +176,7 @@ class Assembler(Generic[Longest]):
         )
         return self
 
-    def add_messages(self, messages: Iterable[object] | None) -> Self:
+    def set_messages(self, messages: Iterable[object] | None) -> Self:
         """Set the conversation, replacing the one before. None stands for an empty conversation.
 
         A list that has grown since the last call is recognised, and only its new messages are read. Raises
@@ -223,10 +223,11 @@ class Assembler(Generic[Longest]):
         """Remove every document. A bot that searches at every turn calls this before it adds the new results."""
         return self._with_regions(documents=())
 
-    set_instruction = add_instruction
-    set_tools = add_capability
-    set_output_schema = add_output_schema
-    set_messages = add_messages
+    # The older names.
+    add_instruction = set_instruction
+    add_capability = set_tools
+    add_output_schema = set_output_schema
+    add_messages = set_messages
 
     def anchor(self, calibration: CalibratedCounter | None) -> Self:
         """Count from a provider's bill: `assembler.anchor(calibrate(context, response.usage))`. None forgets the bill.

@@ -1,4 +1,7 @@
-"""Tells griffe, which builds the site without imports, that a package has the public names of its stub."""
+"""Tells griffe, which builds the site without imports, which names are public.
+
+They are those of a package's stub, and the members of its classes but those whose docstrings say that they are private.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,21 @@ from tools.reference import exported
 
 
 class PublicNames(griffe.Extension):
-    """Gives each module with a stub the names in it, including those of `from TABLE import *`."""
+    """Gives each module with a stub the names in it, and takes from each class what is private to this library."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Add the names after griffe has read a package."""
-        _take(pkg)
+        """Set the names after griffe has read a package."""
+        _name_public(pkg)
+
+    def on_class_members(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Remove the members of a class whose docstrings say that they are private."""
+        for name, member in [*cls.members.items()]:
+            if member.docstring and "Private to this library." in member.docstring.value:
+                cls.del_member(name)
 
 
-def _take(module: griffe.Module) -> None:
-    homes = exported(module.path)
+def _name_public(module: griffe.Module) -> None:
+    homes = exported(module.path)  # including those of `from TABLE import *`
     if homes:
         module.exports = [*homes]
     for name, home in homes.items():
@@ -26,4 +35,4 @@ def _take(module: griffe.Module) -> None:
             module.set_member(name, griffe.Alias(name, f"{home}.{name}", parent=module))
     for member in [*module.members.values()]:
         if isinstance(member, griffe.Module):
-            _take(member)
+            _name_public(member)

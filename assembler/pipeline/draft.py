@@ -1,4 +1,4 @@
-"""Everything gathered for a request: the four regions, frozen. Each `add_*` makes a new draft."""
+"""Everything gathered for a request: the four regions, frozen. Each `set_*` and `add_*` makes a new draft."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class PlanView:
 
     __slots__ = ()
     inside: Planned
-    """The internal plan, for this library's own packages. Not public."""
+    """The plan itself. Private to this library."""
 
     @property
     def costs(self) -> RegionCosts:
