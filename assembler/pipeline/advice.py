@@ -11,7 +11,7 @@ from assembler.conversation.messages import user_message
 from assembler.errors import ConversationError
 from assembler.pipeline.declared_lengths import unseen_lengths
 from assembler.pipeline.limit_advice import advise_limits, wider_limits
-from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, a_summary_might_do, find_smallest_window
+from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, could_work_with_summary, find_smallest_window
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.shortenable import holds_files, words_to_shorten
 from assembler.policies import Policy, TrimOldest, Truncate
@@ -144,7 +144,7 @@ def _advise_window(found: Smallest | None, trial: Trial, choose: str) -> str:
     bill = trial.settings.calibration
     capped += [] if bill is None or bill.most is None else [f"a refusal of the provider leaves {bill.most}"]
     why = " and ".join(capped) or "the content grows with the window"
-    if a_summary_might_do(trial):
+    if could_work_with_summary(trial):
         return f"A larger context_window helps only with a new summary that is short enough: {why}."
     return f"A larger context_window does not help: {why}."
 
@@ -190,8 +190,8 @@ def _advise_amount(overflow: TooLarge, trial: Trial) -> str:
     if isinstance(least, TooLarge) and least.lacking < excess:
         excess, end = least.lacking, ", and let TrimOldest() drop the older turns"
     fixed = plan.fixed.upper - plan.measured.prices.framing.upper
-    both = "" if excess <= fixed else " and the newest turn"
-    return f"{both} by {in_tokens(excess)}{end}"
+    others = "" if excess <= fixed else " and the newest turn"
+    return f"{others} by {in_tokens(excess)}{end}"
 
 
 def _list_regions(costs: RegionCosts) -> str:
@@ -225,7 +225,9 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
         dropped = [TrimOldest()]
         excess, cut, end = least.lacking, "end on_overflow with TrimOldest(), and ", "after it"
     left = overflow.available - plan.fixed.upper
-    done = next((most for most in _limits_to_try(left) if _fits_with(trial, rungs, [*dropped, Truncate(most)])), None)
+    done = next(
+        (most for most in _list_limits_to_try(left) if _fits_with(trial, rungs, [*dropped, Truncate(most)])), None
+    )
     cure = "" if done is None else f", or put Truncate({done:_}) {end}"
     since = plan.ledger.newest_turns(1) if _is_larger_than_left(overflow) else 0
     less = words_to_shorten(plan, since, excess)
@@ -235,7 +237,7 @@ def _advise_shortening(overflow: TooLarge, trial: Trial) -> str:
     return f"{_describe_newest(overflow)}: {cut}shorten its messages by {in_tokens(less or excess)}{cure}."
 
 
-def _limits_to_try(left: Tokens) -> Iterator[Tokens]:
+def _list_limits_to_try(left: Tokens) -> Iterator[Tokens]:
     """Limits on the cost of a text to try: three quarters of the tokens left for the turn, then a quarter of that, …"""
     return (most for most in (3 * left // 4**power for power in range(1, _LENGTHS_TRIED + 1)) if most > 0)
 
@@ -249,20 +251,20 @@ def _only_describes(step: str, overflow: TooLarge) -> bool:
 def _describe_newest(overflow: TooLarge) -> str:
     if not _is_larger_than_left(overflow):
         return "What cannot be dropped is too large"
-    needed, left = _price_newest_turn(overflow.plan), _tokens_left_for_turns(overflow)
+    needed, left = _price_newest_turn(overflow.plan), _find_tokens_left_for_turns(overflow)
     return f"The newest turn alone needs {needed} and {left} are left for it"
 
 
 def _is_larger_than_left(overflow: TooLarge) -> bool:
-    """False if a template or a bill makes the whole cost more than its parts."""
-    return _price_newest_turn(overflow.plan) > _tokens_left_for_turns(overflow)
+    """Whether the newest turn costs more than is left for it. If a template or a bill adds to the parts, it may not."""
+    return _price_newest_turn(overflow.plan) > _find_tokens_left_for_turns(overflow)
 
 
 def _price_newest_turn(plan: Planned) -> Tokens:
     return next(iter(plan.ledger.with_savings(plan.trimmed.savings).newest_first())).tokens
 
 
-def _tokens_left_for_turns(overflow: TooLarge) -> Tokens:
+def _find_tokens_left_for_turns(overflow: TooLarge) -> Tokens:
     return overflow.available - overflow.plan.fixed.upper
 
 
@@ -314,7 +316,7 @@ def _may_drop_more(plan: Planned) -> bool:
 
 def _drops_turns(overflow: TooLarge, begins: int) -> bool:
     """Whether a policy drops all turns before `begins`, as far as they are not pinned."""
-    ledger, most = overflow.plan.ledger, max(_tokens_left_for_turns(overflow), 0)
+    ledger, most = overflow.plan.ledger, max(_find_tokens_left_for_turns(overflow), 0)
     cutting = (rung for rung in map(stand_in, overflow.plan.settings.rungs) if isinstance(rung, CuttingRung))
     return any(rung.policy.cut(ledger, most).first_kept >= begins for rung in cutting)
 

@@ -109,7 +109,7 @@ def _drop_unsendable_end(plan: Planned) -> list[Message]:
     """The messages without a last step whose calls are unanswered, up to the last that the model did not write."""
     to_send = list(plan.layout.messages)
     if plan.open_calls:
-        calling = (place for place, one in enumerate(to_send) if not set(plan.open_calls).isdisjoint(one.parts))
+        calling = (place for place, each in enumerate(to_send) if not set(plan.open_calls).isdisjoint(each.parts))
         del to_send[max(calling, default=len(to_send)) :]  # calls before the first question may not be sent at all
     while to_send and to_send[-1].role == "assistant":
         to_send.pop()

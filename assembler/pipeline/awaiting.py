@@ -40,11 +40,11 @@ async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
         found = await run(work_or_question)
         if not isinstance(found, Wanted):
             return found
-        found.question.settle(await _answer(found))
+        found.question.settle(await _await_summarizer(found))
     raise changing_error()
 
 
-async def _answer(wanted: Wanted) -> object:
+async def _await_summarizer(wanted: Wanted) -> object:
     """The text of the summarizer, or the error if it failed. A sync summarizer is called in a thread."""
     question = wanted.question
     try:
@@ -72,9 +72,9 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
     def run() -> None:
         WAITS.set(wait)
         try:
-            finish = partial(_succeed, done, work())
+            finish = partial(_set_result, done, work())
         except BaseException as error:  # for the task that awaits this
-            finish = partial(_fail, done, error)
+            finish = partial(_set_error, done, error)
         with suppress(RuntimeError):  # the loop is closed, and no task waits
             loop.call_soon_threadsafe(finish)
 
@@ -90,11 +90,11 @@ async def _await_answer(answer: Awaitable[object]) -> object:
     return await answer
 
 
-def _succeed(done: asyncio.Future[T], found: T) -> None:
+def _set_result(done: asyncio.Future[T], found: T) -> None:
     if not done.done():
         done.set_result(found)
 
 
-def _fail(done: asyncio.Future[T], error: BaseException) -> None:
+def _set_error(done: asyncio.Future[T], error: BaseException) -> None:
     if not done.done():
         done.set_exception(error)

@@ -40,12 +40,12 @@ def build(draft: Draft, settings: Settings, tell: Callable[[Planned], Returned])
 def make_plan(draft: Draft, settings: Settings) -> Planned:
     """The plan of a draft. Raises what `fit` raises, but a `ContextLengthError` with advice in place of `TooLarge`."""
     try:
-        return plan_or_overflow(draft, settings)
+        return plan_without_advice(draft, settings)
     except TooLarge as overflow:
         raise _find_advice(draft, settings, overflow) from overflow.__cause__
 
 
-def plan_or_overflow(draft: Draft, settings: Settings) -> Planned:
+def plan_without_advice(draft: Draft, settings: Settings) -> Planned:
     """The plan of a draft. Raises what `fit` raises.
 
     If the owner changed a message after it was read, the message is read again and the plan is made again, also

@@ -1,6 +1,6 @@
 """Remembers what the last builds of a history found, so that later builds can continue from it.
 
-There is one memory an owner. The owner is the settings, or their session for what stays valid under a new bill.
+There is one memory for each owner:  the settings, or their session for what stays valid under a new bill.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assembler.report.turns import TurnRows
     from budgets import Tokens
 
-_CROWDED = 16
+_MANY = 16
 """From this many memories on, those whose owner is gone are removed."""
 
 
@@ -93,10 +93,10 @@ class BuildMemories:
         """The memory of this owner, made if there is none. O(living owners)."""
         found = self.known(owner)
         if found is None:
-            if len(self._entries) >= _CROWDED:
+            if len(self._entries) >= _MANY:
                 self._entries = [entry for entry in self._entries if entry.owner() is not None]
-            self._entries.append(mine := BuildMemory(owner))
-            found = self.known(owner) or mine  # another thread's, if that was first
+            self._entries.append(made := BuildMemory(owner))
+            found = self.known(owner) or made  # another thread's, if that was first
         return found
 
     def copy(self) -> BuildMemories:

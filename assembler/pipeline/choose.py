@@ -122,7 +122,7 @@ def _find_limits(ledger: Ledger, budget: Budget) -> Limits | None:
     """The limits that bear on the choice, or None. Prices at most as much conversation as the input limit holds."""
     by_region, limit = budget.limits, budget.input_limit
     knowledge = by_region.get("knowledge", Limit())
-    reserving = any(one.floor or one.share is not None or one.priority for one in by_region.values())
+    reserving = any(each.floor or each.share is not None or each.priority for each in by_region.values())
     if knowledge.cap is None and not reserving:
         return None
     return Limits(limit, by_region, demand_of(ledger, limit) if reserving else 0)

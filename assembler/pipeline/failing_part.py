@@ -61,7 +61,7 @@ def failing_part(
     memory = settings.budget.token_counter
     if _may_forget(memory, _note_counted_texts(memory, settings, lay_out)):
         return None
-    text = _find_failing(memory, settings, lay_out)
+    text = _find_failing_text(memory, settings, lay_out)
     if text is None:
         return None
     bare = text.strip("\n")  # a line break between two pieces may be counted with either
@@ -75,7 +75,7 @@ def failing_part(
     )
 
 
-def _find_failing(memory: Memoised, settings: Settings, lay_out: Callable[[Pricer], object]) -> str | None:
+def _find_failing_text(memory: Memoised, settings: Settings, lay_out: Callable[[Pricer], object]) -> str | None:
     replayed = _ReplayingCounter(memory)
     try:
         lay_out(_make_pricer(settings, replayed))
@@ -103,7 +103,6 @@ def _list_parts(
     regions: Regions, head: Sequence[Message], settings: Settings
 ) -> Iterator[tuple[str, Callable[[Pricer], object]]]:
     """The name of every item in errors, and a function that prices it alone."""
-
     for place, tool in enumerate(regions.tools):
         yield f"tools[{place}] {tool.name!r}", _price_alone(tools=(tool,))
     for index, message in enumerate(head):

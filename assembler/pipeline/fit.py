@@ -24,7 +24,7 @@ from assembler.pipeline.last_decision import continue_decision, first_changed, l
 from assembler.pipeline.measure import Measured, measure
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.trimming import as_before, trim
+from assembler.pipeline.trimming import repeat_recipe, trim
 from assembler.policies.traits import find_trimmer
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
@@ -77,7 +77,7 @@ class ChangedError(Exception):
 def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
     """The plan that the policies make. Does not check whether messages changed after they were read."""
     try:
-        return _decide(gathered, measured)
+        return _plan_by_rule_or_bill(gathered, measured)
     except UnsupportedContentError:
         raise
     except ConversationError:
@@ -87,7 +87,7 @@ def decide_plan(gathered: Gathered, measured: Measured) -> Planned:
         return attrs.evolve(_plan_by_sum(_plan_uncut(gathered, measured)), settings=gathered.settings)
 
 
-def _decide(gathered: Gathered, measured: Measured) -> Planned:
+def _plan_by_rule_or_bill(gathered: Gathered, measured: Measured) -> Planned:
     uncut = _plan_uncut(gathered, measured)
     if gathered.settings.calibration is None:
         return _plan_by_rule(uncut)
@@ -192,7 +192,7 @@ def _plan_by_sum(uncut: Planned, start: Known | None = None, reserved: Tokens = 
     asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
     plan = uncut.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
     if plan.merges:
-        return _cut_until_sent_fits(_widen(plan, tokens_left, start), tokens_left, asked, start)
+        return _cut_until_sent_fits(_add_turns_that_fit(plan, tokens_left, start), tokens_left, asked, start)
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
         raise _make_overflow(plan, settings.budget, least, tokens_left)
     return plan
@@ -226,7 +226,7 @@ def _continue_from(uncut: Planned, recipe: Recipe) -> Planned | None:
         except ContextLengthError:
             return None
     ledger = _add_pins(uncut) if recipe.decisions else uncut.ledger
-    kept = as_before(ledger, settings, recipe)
+    kept = repeat_recipe(ledger, settings, recipe)
     if kept is None or _is_over_its_cap(kept.count(ledger), settings.budget):
         return None
     plan = uncut.leaving(kept, ledger)
@@ -345,7 +345,7 @@ def _begins_with_late_head(ledger: Ledger) -> bool:
     return ledger.first < index < length and is_head(ledger.reading(index))
 
 
-def _widen(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
+def _add_turns_that_fit(plan: Planned, tokens_left: Tokens, start: Known | None) -> Planned:
     """Add older turns while the request fits as it is sent, if the policy keeps the newest turns that fit.
 
     A request that begins with a blank message may cost more than one with a turn more, whose words the blank joins:

@@ -23,7 +23,7 @@ from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import FixedPrices, WholePricer
 from budgets import Count, Grade, Tokens
 
-_GENTLER = 3
+_MOST_GENTLER_ANSWERS = 3
 """How many gentler answers of the policies to count. Each takes a render."""
 
 
@@ -64,27 +64,39 @@ def fit_by_whole(
         except ConversationError:  # the template refuses it, or a part of it
             return plan.fixed + kept.count(ledger)
 
-    def relieve(tokens_left: Tokens) -> Trimmed:
-        return trim(ledger, plan.settings, tokens_left, start)
-
-    tokens_left = limit - plan.fixed.upper
     weighed = Weighing() if known is None else known.weighed
     overfull = known is not None and known.overfull
     if trimmer is not None:
         kept, count, weighed = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, weighed)
     else:
-        kept = keep_all(ledger) if start is None else start[1].grown_to(ledger)
-        first_try = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
-        overfull = overfull or (first_try is not None and first_try[1].upper > limit)
-        kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, first_try)
-        if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
-            kept, count = _ask_for_more(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
+        kept, count, overfull = _ask_policies(plan, limit, weigh, start, overfull)
     found = attrs.evolve(plan, trimmed=kept, sealed=count)
     if count.grade is not Grade.EXACT:
         _refuse_unsupported(found, pricer)
     if start is None:
         last.sealed = Sealed(prices, ledger.length, kept, count, weighed, overfull)
     return found, count
+
+
+def _ask_policies(
+    plan: Planned, limit: Tokens, weigh: Callable[[Trimmed], Count], start: Known | None, overfull: bool
+) -> tuple[Trimmed, Count, bool]:
+    """What the policies keep so that the whole fits, its count, and whether the whole history is too large.
+
+    `overfull` says whether it is already known to be.
+    """
+
+    def relieve(tokens_left: Tokens) -> Trimmed:
+        return trim(ledger, plan.settings, tokens_left, start)
+
+    ledger, tokens_left = plan.ledger, limit - plan.fixed.upper
+    kept = keep_all(ledger) if start is None else start[1].grown_to(ledger)
+    first_try = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
+    overfull = overfull or (first_try is not None and first_try[1].upper > limit)
+    kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, first_try)
+    if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
+        kept, count = _ask_for_more(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
+    return kept, count, overfull
 
 
 def _refuse_unsupported(plan: Planned, pricer: WholePricer) -> None:
@@ -140,18 +152,18 @@ def _ask_for_more(
     fitting: tuple[Trimmed, Count],
 ) -> tuple[Trimmed, Count]:
     """Ask the policies for more tokens if the whole leaves some, as where a template writes less than estimated, or
-    every text twice. Counts at most `_GENTLER` answers, and none where the estimates are right.
+    every text twice. Counts at most `_MOST_GENTLER_ANSWERS` answers, and none where the estimates are right.
     """
     kept, count = fitting
     high: Tokens | None = None
-    for _ in range(_GENTLER):
+    for _ in range(_MOST_GENTLER_ANSWERS):
         used = kept.count(ledger).upper
         if not 0 < count.upper < limit or not kept.decisions:
             break
         spare = ceil((limit - count.upper) * (fixed + used) / count.upper)
         asked = used + spare if high is None else (used + high) // 2
         found = relieve(asked)
-        if _says_the_same(found, kept) or found.count(ledger).upper <= used:
+        if _are_one_request(found, kept) or found.count(ledger).upper <= used:
             break
         weighed = weigh(found)
         if weighed.upper <= limit:
@@ -170,21 +182,23 @@ def _find_next_answer(
     finds where it began to: O(log tokens) answers.
     """
     same, tried, step = most, most, 1
-    while _says_the_same(answer := relieve(tried), kept):
+    while _are_one_request(answer := relieve(tried), kept):
         if tried == 0:
             return None
         same, tried, step = tried, max(tried - step, 0), 2 * step
     while same - tried > 1:
         middle = (same + tried) // 2
-        if _says_the_same(other := relieve(middle), kept):
+        if _are_one_request(other := relieve(middle), kept):
             same = middle
         else:
             tried, answer = middle, other
     return tried, answer
 
 
-def _says_the_same(one: Trimmed, other: Trimmed) -> bool:
+def _are_one_request(answer: Trimmed, other: Trimmed) -> bool:
     """Whether two answers are one request. A policy writes its note anew each time, so its text is compared."""
-    first, second = one.cut, other.cut
-    notes = [None if cut.summary is None else cut.summary.parts for cut in (first, second)]
-    return first.first_kept == second.first_kept and notes[0] == notes[1] and one.changed.keys() == other.changed.keys()
+    cut, other_cut = answer.cut, other.cut
+    if cut.first_kept != other_cut.first_kept or answer.changed.keys() != other.changed.keys():
+        return False
+    note, other_note = (None if summary is None else summary.parts for summary in (cut.summary, other_cut.summary))
+    return note == other_note

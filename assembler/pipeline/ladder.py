@@ -24,6 +24,7 @@ from budgets.count import Difference
 from budgets.value import Value
 
 _MOST_ACTS_NAMED = 3
+"""How many of the things that a policy did in a turn are named."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -119,10 +120,11 @@ class Trimmed:
 
     def why_shortened(self, times: Mapping[Label, int] | None = None) -> str:
         """What the rewriting policies did: in all turns, or in one turn if `times` says how often each acted there."""
-        helped = [(label, one) for label, one in label_decisions(self.decisions) if one.saved and not one.cut]
+        labelled = label_decisions(self.decisions)
+        helped = [(label, decision) for label, decision in labelled if decision.saved and not decision.cut]
         if times is None:
-            return "; ".join(dict.fromkeys(one.in_words for _, one in helped))
-        return "; ".join(one.in_turn(times[label]) for label, one in helped if label in times)
+            return "; ".join(dict.fromkeys(decision.in_words for _, decision in helped))
+        return "; ".join(decision.in_turn(times[label]) for label, decision in helped if label in times)
 
     @functools.cached_property
     def idle(self) -> tuple[RungDecision, ...]:
@@ -154,8 +156,8 @@ Known: TypeAlias = tuple[int, Trimmed]
 
 def label_decisions(decisions: Sequence[RungDecision]) -> Iterator[tuple[Label, RungDecision]]:
     """Each decision with the label of the policy that made it."""
-    for place, one in enumerate(decisions):
-        yield (one.policy, sum(before.policy == one.policy for before in decisions[:place])), one
+    for place, decision in enumerate(decisions):
+        yield (decision.policy, sum(before.policy == decision.policy for before in decisions[:place])), decision
 
 
 def _note_decision(decisions: tuple[RungDecision, ...], new: RungDecision, label: Label) -> tuple[RungDecision, ...]:
@@ -185,7 +187,7 @@ def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, st
     return kept
 
 
-_ASKED_EACH = 32
+_MOST_ASKED_IN_A_ROW = 32
 """How many messages in a row a replay asks about while no policy makes the conversation small enough."""
 
 
@@ -217,7 +219,7 @@ class Replayed(Value):
         A question reads all that stays, and nothing was sent since the first failure. So after many failures there is
         one question for each eighth of the messages since then: O(log messages) questions.
         """
-        gap = 1 if self.failures < _ASKED_EACH else (self.stop - self.failing_since) // 8
+        gap = 1 if self.failures < _MOST_ASKED_IN_A_ROW else (self.stop - self.failing_since) // 8
         return self.stop + max(1, gap)
 
 
@@ -288,7 +290,7 @@ def _ask_to_rewrite(
     saved, reasons, indexes = 0, dict[str, int](), list[tuple[int, ...]]()
     for change, gains in find_useful_changes(ledger, rung, kept.cut.first_kept, changed):
         saved += sum(gained.saved for gained in gains.values())
-        take(ledger, change, gains, changed, savings)
+        take_change(ledger, change, gains, changed, savings)
         indexes.append(tuple(change.messages))
         reasons[change.reason] = reasons.get(change.reason, 0) + 1
         if saved >= excess:
@@ -325,7 +327,7 @@ def _view_passage(ledger: Ledger, policy: object, first: int, changed: Mapping[i
     return PassageView(ledger, changed, policy, stretches, ledger.newest_turns(1))
 
 
-def take(
+def take_change(
     ledger: Ledger,
     change: Change,
     gains: Mapping[int, Difference],

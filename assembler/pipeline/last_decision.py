@@ -121,7 +121,7 @@ def last_decision_of(plan: Planned, before_limits: Measured, last: LastDecision 
         tokens_left,
         ledger.pinned_turns(plan.first) + (keepsakes.spans(plan.view.length) if keepsakes.entries else ()),
         front,
-        max(front, one_turn_more(plan)),
+        max(front, newest_dropped_turn(plan)),
         plan.view.length,
         plan.conversation,
         plan.open_calls,
@@ -220,7 +220,7 @@ def first_changed(plan: Planned, last: LastDecision | None) -> int | None:
         to_check = [(0, last.front), *last.apart, (last.checked_from, view.length)]
     elif plan.trimmed.decisions and _keeps_newest_that_fit(plan):
         front = min(max(view.head, plan.ledger.first) + 1, view.length)
-        newest = one_turn_more(plan)
+        newest = newest_dropped_turn(plan)
         to_check = [(0, front if newest - front > GLANCE else newest), (newest, view.length)]
     else:
         return view.first_stale()
@@ -232,7 +232,7 @@ def _keeps_newest_that_fit(plan: Planned) -> bool:
     return not plan.ledger.pins and not plan.settings.pins and settled_by_turns(plan)
 
 
-def one_turn_more(plan: Planned) -> int:
+def newest_dropped_turn(plan: Planned) -> int:
     """The index where the newest dropped turn begins."""
     ledger, start = plan.ledger, plan.first
     pinned = {begin for begin, _ in ledger.pinned_turns(start)}

@@ -31,15 +31,15 @@ def price_with_late_head(measured: Measured, messages: Sequence[Message], settin
     """
     pricer, dialect = settings.pricer, settings.dialect
     messages = pricer.drop_unsent(messages) if is_joining(pricer) else messages
-    said = (i for i, it in enumerate(messages) if not is_head(it) and _is_sent(it, pricer, dialect))
-    begin = next(said, len(messages))
+    turns = (i for i, each in enumerate(messages) if not is_head(each) and _is_sent(each, pricer, dialect))
+    begin = next(turns, len(messages))
     late = tuple(filter(is_head, messages[:begin]))
     if not late:
         return measured.fixed + price_messages(pricer, messages)
     pieces, regions = measured.rendered.pieces, measured.regions
-    with_it = price_fixed(pricer, dialect, pieces, (*measured.head, *late), regions).total
+    with_late = price_fixed(pricer, dialect, pieces, (*measured.head, *late), regions).total
     without = price_fixed(pricer, dialect, pieces, measured.head, regions).total
-    return measured.fixed + (with_it - without) + price_messages(pricer, messages[begin:])
+    return measured.fixed + (with_late - without) + price_messages(pricer, messages[begin:])
 
 
 def _is_sent(message: Message, pricer: Pricer, dialect: Dialect) -> bool:

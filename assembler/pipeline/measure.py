@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -54,8 +54,8 @@ class Measured:
     def __attrs_post_init__(self) -> None:
         self.system = self.rendered.system
         self.tool_classes = [*{id(tool.raw): tool.raw for tool in self.regions.tools}.values()]
-        self.instruction = total([*self._prices_of_region("instruction"), *self.prices.head])
-        self.knowledge = total(self._prices_of_region("knowledge"))
+        self.instruction = total([*self.prices_of("instruction"), *self.prices.head])
+        self.knowledge = total(self.prices_of("knowledge"))
         self.capability = total(self.prices.tools) + self.prices.tooling + self.prices.output
         self.fixed = self.instruction + self.capability + self.knowledge + self.prices.framing
 
@@ -69,7 +69,8 @@ class Measured:
             framing=self.prices.framing.tokens,
         )
 
-    def _prices_of_region(self, region: str) -> Iterable[Count]:
+    def prices_of(self, region: str) -> list[Count]:
+        """The price of each piece of a region."""
         pairs = zip(self.rendered.every_piece, self.prices.pieces, strict=True)
         return [price for piece, price in pairs if piece.region == region]
 

@@ -19,10 +19,10 @@ from assembler.pricing.ledger import Cut, Ledger, TurnCost
 from assembler.pricing.pricer import WholePricer
 from budgets import Count, Tokens
 
-_CORRECTED = 3
+_CORRECTED_WEIGHINGS = 3
 """Weighings that follow the corrected estimates, before the search bisects."""
 
-_WAY_OFF = 2
+_LARGEST_FACTOR = 2
 """The largest factor by which an estimate is trusted to be off."""
 
 
@@ -38,7 +38,7 @@ class Weighing:
     def predicts(self, expected: Tokens) -> float:
         """The weight of another request, if its estimate is off by the same factor."""
         off = self.found / self.expected if self.expected > 0 and self.found > 0 else 1
-        return self.found + (expected - self.expected) * min(max(off, 1 / _WAY_OFF), _WAY_OFF)
+        return self.found + (expected - self.expected) * min(max(off, 1 / _LARGEST_FACTOR), _LARGEST_FACTOR)
 
 
 @attrs.define(eq=False)
@@ -124,10 +124,10 @@ class _Search:
 
     def next_after(self, fitting: int, too_large: int | None) -> int:
         """The number of turns to weigh next: above `fitting`, below `too_large` if that is known."""
-        if len(self.found) >= _CORRECTED and too_large is not None:
+        if len(self.found) >= _CORRECTED_WEIGHINGS and too_large is not None:
             return (fitting + too_large) // 2
         number = fitting + 1
-        leap = fitting + 2 ** max(len(self.found) - _CORRECTED + 1, 0)
+        leap = fitting + 2 ** max(len(self.found) - _CORRECTED_WEIGHINGS + 1, 0)
         while (too_large is None or number + 1 < too_large) and self.turns.has(number + 1):
             if number >= leap and self.last.predicts(self.expected(number + 1)) > self.limit:
                 break
@@ -137,7 +137,7 @@ class _Search:
     def all_turns(self, number: int) -> int | None:
         """The number of all turns if they may fit although `number` + 1 do not: only they need no note. Else None.
 
-        Reads as many turns as the note costs, whose estimate may be off by `_WAY_OFF`.
+        Reads as many turns as the note costs, whose estimate may be off by `_LARGEST_FACTOR`.
         """
         summary = self.found[number][0].cut.summary
         if summary is None:
@@ -147,7 +147,7 @@ class _Search:
             number += 1
             if not self.turns.has(number):
                 return None
-            if self.last.predicts(self.expected(number) - _WAY_OFF * saved) > self.limit:
+            if self.last.predicts(self.expected(number) - _LARGEST_FACTOR * saved) > self.limit:
                 return None
         return number
 

@@ -138,7 +138,7 @@ def find_smallest_window(overflow: TooLarge, trial: Trial) -> Smallest | None:
         else:
             low = middle
         middle = (low + high) // 2
-    return Smallest(high, plan, _might_suffice(trial, high - 1))
+    return Smallest(high, plan, _could_work_at(trial, high - 1))
 
 
 def _find_larger_window(
@@ -171,12 +171,12 @@ def _find_largest_useful_window(budget: Budget) -> Tokens | None:
     return min(most, default=None)
 
 
-def a_summary_might_do(trial: Trial) -> bool:
+def could_work_with_summary(trial: Trial) -> bool:
     """Whether a larger window could work with a new summary, given that none works without."""
-    return _might_suffice(trial, _find_largest_useful_window(trial.budget) or trial.budget.context_window << _WIDENINGS)
+    return _could_work_at(trial, _find_largest_useful_window(trial.budget) or trial.budget.context_window << _WIDENINGS)
 
 
-def _might_suffice(trial: Trial, window: Tokens) -> bool:
+def _could_work_at(trial: Trial, window: Tokens) -> bool:
     """Whether this window could work with a short enough summary. At the present window it was asked in vain."""
     rungs = trial.settings.rungs
     if window <= trial.budget.context_window or not any(map(asks, rungs)):

@@ -26,13 +26,13 @@ from assembler.regions.layout import Layout
 from budgets import Count
 from budgets.count import total
 
-_OF_MODEL = frozenset({"assistant", "model", None})
+_MODEL_ROLES = frozenset({"assistant", "model", None})
 """Items of Responses have no role: right after words of the user they are the model's."""
-_OF_OTHERS = frozenset({"user", "tool"})
-_OF_CONVERSATION = _OF_OTHERS | {"assistant", "model"}
-_OF_HEAD = frozenset({"system", "developer"})
+_OTHER_ROLES = frozenset({"user", "tool"})
+_CONVERSATION_ROLES = _OTHER_ROLES | {"assistant", "model"}
+_HEAD_ROLES = frozenset({"system", "developer"})
 
-_TRIES = 16
+_MOST_TRIES = 16
 """How many places to try for known steps. Each is O(what stays), and many turns may read the same."""
 
 
@@ -101,41 +101,48 @@ def price_request(
     key = dialect.api.history
     listed: list[Any] = request[key]
     other_fields = {name: value for name, value in request.items() if name != key}
-    heads = next((place for place, entry in enumerate(listed) if entry.get("role") not in _OF_HEAD), len(listed))
-    if heads < len(listed) and listed[heads].get("role") not in _OF_CONVERSATION:
+    heads = next((place for place, entry in enumerate(listed) if entry.get("role") not in _HEAD_ROLES), len(listed))
+    if heads < len(listed) and listed[heads].get("role") not in _CONVERSATION_ROLES:
         heads = _find_end_of_head(dialect, listed)
     head, entries = listed[:heads], listed[heads:] if heads else listed
     if known is not None and known.head == head and known.other_fields == other_fields:
         fixed = known.fixed
     else:
         fixed = priced_layout(pricer.when_sent(), dialect.parse({**other_fields, key: head}))
-    starts, steps = list[int](), list[Step]()
-
-    def read(start: int, stop: int) -> None:
-        begins = [start, *(place for place in range(start + 1, stop) if _begins_step(entries, place)), stop]
-        messages = dialect.parse({key: entries[start:stop]}).messages
-        for first, last in itertools.pairwise(begins):
-            each = messages[first - start : last - start]
-            if len(messages) != stop - start:  # some entries are read as one message
-                each = dialect.parse({key: entries[first:last]}).messages
-            starts.append(first)
-            steps.append(Step.of(each, pricer))
-
     place, kept = (0, range(0)) if known is None else _find_kept_steps(known, entries)
+    starts, steps = list[int](), list[Step]()
     if place:
-        read(0, place)
+        starts, steps = _price_steps(dialect, pricer, entries, 0, place)
     if known is not None and kept:
         stop = place + known.end(kept[-1]) - known.starts[kept[0]]
         starts += [start + place - known.starts[kept[0]] for start in known.starts[kept[0] : kept[-1] + 1]]
         steps += known.steps[kept[0] : kept[-1] + 1]
         place = stop
     if place < len(entries):
-        read(place, len(entries))
-    _forget(steps, pricer)
+        new_starts, new_steps = _price_steps(dialect, pricer, entries, place, len(entries))
+        starts += new_starts
+        steps += new_steps
+    _correct_reasoning(steps, pricer)
     count = total([step.price for step in steps], fixed)
     if steps:
         count += price_beginning(pricer, steps[0].messages)
     return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
+
+
+def _price_steps(
+    dialect: Dialect, pricer: MergingPricer, entries: Sequence[Any], start: int, stop: int
+) -> tuple[list[int], list[Step]]:
+    """The places between `start` and `stop` where steps begin, and those steps."""
+    key = dialect.api.history
+    begins = [start, *(place for place in range(start + 1, stop) if _begins_step(entries, place))]
+    messages = dialect.parse({key: entries[start:stop]}).messages
+    steps = list[Step]()
+    for first, last in itertools.pairwise([*begins, stop]):
+        each = messages[first - start : last - start]
+        if len(messages) != stop - start:  # some entries are read as one message
+            each = dialect.parse({key: entries[first:last]}).messages
+        steps.append(Step.of(each, pricer))
+    return begins, steps
 
 
 def _find_end_of_head(dialect: Dialect, listed: Sequence[Any]) -> int:
@@ -146,15 +153,15 @@ def _find_end_of_head(dialect: Dialect, listed: Sequence[Any]) -> int:
 
 def _begins_step(entries: Sequence[Any], place: int) -> bool:
     """Whether an entry is the model's and the one before it is not."""
-    of_model = entries[place].get("role") in _OF_MODEL
-    return of_model and (place == 0 or entries[place - 1].get("role") in _OF_OTHERS)
+    of_model = entries[place].get("role") in _MODEL_ROLES
+    return of_model and (place == 0 or entries[place - 1].get("role") in _OTHER_ROLES)
 
 
 def _ends_step(entries: Sequence[Any], place: int) -> bool:
     return place == len(entries) or _begins_step(entries, place)
 
 
-def _forget(steps: list[Step], pricer: MergingPricer) -> None:
+def _correct_reasoning(steps: list[Step], pricer: MergingPricer) -> None:
     """Price each step again in which more or less reasoning is forgotten than when it was priced."""
     thinking = [place for place, step in enumerate(steps) if step.thinks]
     if not thinking:
@@ -169,7 +176,7 @@ def _forget(steps: list[Step], pricer: MergingPricer) -> None:
 
 def _find_kept_steps(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:
     """A place in `entries` where steps of the known request recur, and which steps; an empty range if none do."""
-    for place, step in itertools.islice(_pair_candidates(known, entries), _TRIES):
+    for place, step in itertools.islice(_pair_candidates(known, entries), _MOST_TRIES):
         start = known.starts[step]
         most = min(len(entries) - place, len(known.entries) - start)
         # All of them, or all but the last step, which later messages may have changed.
@@ -201,7 +208,7 @@ def _pair_candidates(known: PricedRequest, entries: Sequence[Any]) -> Iterator[t
 # declared, would have no price in a request that is read back, although its message has one.
 
 _Medium: TypeAlias = Media | Opaque
-_HOLDING = (Media, Opaque, Result)
+_HOLDERS = (Media, Opaque, Result)
 
 
 def has_sizes(originals: Sequence[Message]) -> bool:
@@ -231,7 +238,7 @@ def with_sizes(sent: Layout, originals: Sequence[Message]) -> Layout:
 
 def _find_media(messages: Sequence[Message]) -> list[_Medium]:
     """Every image, document, audio and video, including those in results."""
-    holding = [part for message in messages for part in message.parts if type(part) in _HOLDING]
+    holding = [part for message in messages for part in message.parts if type(part) in _HOLDERS]
     if not holding:
         return []
     inner = [held for part in holding for held in (part.parts if isinstance(part, Result) else (part,))]

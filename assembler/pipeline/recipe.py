@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.messages import user_message
-from assembler.pipeline.ladder import RungChanges, RungDecision, Trimmed, find_useful_changes, take
+from assembler.pipeline.ladder import RungChanges, RungDecision, Trimmed, find_useful_changes, take_change
 from assembler.policies.traits import RewritingRung, Rung
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError
@@ -39,9 +39,9 @@ class Recipe:
         def stays(indexes: Sequence[int]) -> bool:
             return any(start <= index < stop for start, stop in staying for index in indexes)
 
-        made = (attrs.evolve(one, indexes=tuple(filter(stays, one.indexes))) for one in kept.made)
-        living = tuple(one for one in made if one.indexes)
-        return cls(length, cut.first_kept, cut.reason, summary_text, living, kept.decisions, kept.failures)
+        made = (attrs.evolve(changes, indexes=tuple(filter(stays, changes.indexes))) for changes in kept.made)
+        staying_changes = tuple(changes for changes in made if changes.indexes)
+        return cls(length, cut.first_kept, cut.reason, summary_text, staying_changes, kept.decisions, kept.failures)
 
     def made_again(
         self, ledger: Ledger, rungs: Sequence[Rung], memory: BuildMemory | None = None
@@ -99,7 +99,7 @@ class Recipe:
         changed, savings = dict(kept.changed), dict(kept.savings)
         for change, gains in find_useful_changes(then, rung, made.first_kept, changed):
             if tuple(change.messages) == missing[0]:
-                take(then, change, gains, changed, savings)
+                take_change(then, change, gains, changed, savings)
                 del missing[0]
                 if not missing:
                     return attrs.evolve(kept, changed=changed, savings=savings, length=made.length)

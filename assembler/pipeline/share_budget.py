@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast, runtime_checkable
 
 import attrs
@@ -21,6 +21,7 @@ from assembler.strategies.strategy import Omitted
 from budgets import Budget, BudgetError, Limit, Tokens
 from budgets.allotment import allotments, tokens_of
 from budgets.errors import named_type
+from budgets.limit import Selector
 from budgets.numbers import as_whole_number
 
 if TYPE_CHECKING:
@@ -40,16 +41,6 @@ class Deferring(Protocol):
     ) -> tuple[tuple[Tool, ...], frozenset[str]]:
         """The tools to send, and the names of those that are deferred."""
         ...
-
-
-def _take_from_others(given: dict[str, Tokens], short: Tokens, budget: Budget) -> None:
-    """Take the tokens that the turns lack from documents, then from selected tools, down to their floors."""
-    for region in ("knowledge", "capability"):
-        own = budget.limits.get(region, Limit())
-        if region == "knowledge" or own.select is not None:
-            taken = max(0, min(short, given[region] - tokens_of(own.floor, budget.input_limit)))
-            given[region] -= taken
-            short -= taken
 
 
 @attrs.frozen(eq=False)
@@ -95,13 +86,23 @@ def share_out(
         if demands[region] <= shares[region]:
             continue
         why = "so that the smallest conversation fits" if reserved else f"over the limit of {region}"
-        chosen = _select_within_limit(region, regions, measured, shares[region], budget, why)
+        chosen = _select_within_limit(select, region, regions, measured, shares[region], why)
         if chosen is None:
             over.append((region, demands[region], shares[region]))
             continue
         regions, left_out = chosen
         omitted += left_out
     return Shared(regions, tuple(omitted), tuple(over))
+
+
+def _take_from_others(given: dict[str, Tokens], short: Tokens, budget: Budget) -> None:
+    """Take the tokens that the turns lack from documents, then from selected tools, down to their floors."""
+    for region in ("knowledge", "capability"):
+        own = budget.limits.get(region, Limit())
+        if region == "knowledge" or own.select is not None:
+            taken = max(0, min(short, given[region] - tokens_of(own.floor, budget.input_limit)))
+            given[region] -= taken
+            short -= taken
 
 
 def has_a_piece_for_each(measured: Measured) -> bool:
@@ -144,13 +145,13 @@ def conversation_cap(budget: Budget) -> Tokens:
 
 
 def _select_within_limit(
-    region: str, regions: Regions, measured: Measured, tokens_left: Tokens, budget: Budget, why: str
+    select: Selector | None, region: str, regions: Regions, measured: Measured, tokens_left: Tokens, why: str
 ) -> tuple[Regions, list[Omitted]] | None:
-    select = budget.limits[region].select if region in budget.limits else None
+    """The regions without what does not fit, and that; None if nothing can be left out of `region`."""
     if region == "knowledge" and regions.documents:
-        counts = _prices_of_region(measured, "knowledge")
         if not has_a_piece_for_each(measured):
             return None  # the strategy chooses documents itself, or writes them together
+        counts = [count.upper for count in measured.prices_of("knowledge")]
         kept = _select_places(select or _select_highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
         gone = [Omitted(names[i], counts[i], why) for i in _find_others(kept, counts)]
@@ -170,17 +171,7 @@ def _keep_name(document: Document, name: str) -> Document:
     return document if document.shown else attrs.evolve(document, provenance=name)
 
 
-def _prices_of_region(measured: Measured, region: str) -> list[Tokens]:
-    pairs = zip(measured.rendered.every_piece, measured.prices.pieces, strict=True)
-    return [count.upper for piece, count in pairs if piece.region == region]
-
-
-def _select_places(
-    select: Callable[[Sequence[Any], Sequence[Tokens], Tokens], Iterable[int]],
-    items: Sequence[Any],
-    tokens: Sequence[Tokens],
-    tokens_left: Tokens,
-) -> list[int]:
+def _select_places(select: Selector, items: Sequence[Any], tokens: Sequence[Tokens], tokens_left: Tokens) -> list[int]:
     """The places that a selection keeps, sorted, without repeats and without places that do not exist.
 
     Raises `BudgetError` if the answer is not places. An exception of the selection itself passes through.

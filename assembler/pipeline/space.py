@@ -27,13 +27,13 @@ from budgets.apportion import apportion, split_framing
 from budgets.count import NOTHING, Difference, adds_at_seams, total
 from budgets.value import Value
 
-_ROUNDED: Tokens = 3
+_ROUNDING: Tokens = 3
 """By how much the sum of prices may differ from the price of the request as it is sent, since each is rounded up."""
 
-_ESTIMATED: Tokens = 16
+_LEAST_DOUBT: Tokens = 16
 """How far a layout may be off what another one that was weighed predicts, besides a quarter of their difference."""
 
-_APART: Tokens = 64
+_LEAST_SPAN: Tokens = 64
 """How far apart two weighed layouts must be to show how much of an estimate a template bills."""
 
 _NO_SEAM = ("\n", "\r", " ", "\t", "/")
@@ -89,18 +89,18 @@ class _Weighings:
         """The tokens left; None if only a weighing shows whether the layout fits. O(weighings)."""
         if len(self._known) < 2:
             return None
-        near, found = min(self._known, key=lambda one: abs(one[0] - estimated))
+        near, found = min(self._known, key=lambda known: abs(known[0] - estimated))
         (least, least_found), (most, most_found) = min(self._known), max(self._known)
         away, span = estimated - near, most - least
-        if abs(away) > max(_APART, 2 * span):
+        if abs(away) > max(_LEAST_SPAN, 2 * span):
             return None
-        if span >= _APART:
+        if span >= _LEAST_SPAN:
             left, doubt = found + round(away * max((most_found - least_found) / span, 0.5)), abs(away) // 4
         else:  # it may write each text not at all, or three times
             left, doubt = found + away, 2 * abs(away)
         if left >= 0 and not any(tokens <= estimated and spare >= 0 for tokens, spare in self._known):
             return None  # no layout as large was found to fit
-        return left if abs(left) > _ESTIMATED + doubt else None
+        return left if abs(left) > _LEAST_DOUBT + doubt else None
 
     def add(self, estimated: Tokens, left: Tokens) -> Tokens:
         """Remember a weighing, and return what it found."""
@@ -118,7 +118,7 @@ class Chosen:
     _settings: Settings
     _choice: Choice
     _additive: bool
-    _alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
+    _prices_alone: dict[str, Count] = attrs.field(factory=dict[str, Count], init=False)
     _block_prices: dict[tuple[str, str, str], Count] = attrs.field(
         factory=dict[tuple[str, str, str], Count], init=False
     )
@@ -146,11 +146,13 @@ class Chosen:
 
     def price(self, pieces: Sequence[Piece]) -> list[Tokens]:
         """The upper bound of what each piece costs on its own."""
-        unknown = [piece for piece in pieces if piece.text not in self._alone and not isinstance(piece, SourceBlock)]
+        unknown = [
+            piece for piece in pieces if piece.text not in self._prices_alone and not isinstance(piece, SourceBlock)
+        ]
         if unknown and self._additive:  # then one call prices a system text of them piece by piece
             counts = self._pricer.fixed(unknown, (), ()).pieces
-            self._alone.update(zip([piece.text for piece in unknown], counts, strict=True))
-        return [self._count(piece).upper for piece in pieces]
+            self._prices_alone.update(zip([piece.text for piece in unknown], counts, strict=True))
+        return [self._price_alone(piece).upper for piece in pieces]
 
     def left(self, rendered: Rendered) -> Tokens | None:
         """The tokens left, or what is left of the cap on knowledge if that is less. Negative if it does not fit."""
@@ -164,12 +166,12 @@ class Chosen:
             used += self._price_whole_around(rendered.around).upper
         left = self._choice.tokens_left - used
         if self._choice.cut is not None:
-            left = self._tokens_left_as_sent(rendered, left)
+            left = self._find_left_as_sent(rendered, left)
         if limits is None:
             return left
-        return min(left, self._tokens_left_under(limits, rendered, prices))
+        return min(left, self._find_left_under_limits(limits, rendered, prices))
 
-    def _tokens_left_under(self, limits: Limits, rendered: Rendered, prices: FixedPrices) -> Tokens:
+    def _find_left_under_limits(self, limits: Limits, rendered: Rendered, prices: FixedPrices) -> Tokens:
         """What is left of the limit on knowledge. Limits are checked by the sum of the prices."""
         of_region = {"instruction": sum(price.upper for price in prices.head), "knowledge": 0}
         for piece, price in zip(rendered.every_piece, prices.pieces, strict=True):
@@ -177,15 +179,15 @@ class Chosen:
         tools = total([*prices.tools, prices.tooling, prices.output]).upper
         return limits.of_knowledge(of_region["instruction"], tools, prices.framing.upper) - of_region["knowledge"]
 
-    def _tokens_left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
+    def _find_left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left, with the request as it is sent where the sum of the prices does not show whether it fits."""
         if self._settings.whole_pricer is None:
-            return self._count_as_sent(rendered, left) if abs(left) <= _ROUNDED else left
+            return self._count_left_as_sent(rendered, left) if abs(left) <= _ROUNDING else left
         weighed = self._weighed.setdefault((bool(rendered.pieces), rendered.around is not None), _Weighings())
         predicted = weighed.predict(left)
-        return weighed.add(left, self._count_as_sent(rendered, left)) if predicted is None else predicted
+        return weighed.add(left, self._count_left_as_sent(rendered, left)) if predicted is None else predicted
 
-    def _count_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
+    def _count_left_as_sent(self, rendered: Rendered, left: Tokens) -> Tokens:
         """The tokens left with the request as it is sent; `left` while the text is sought on which a counter failed."""
         budget = self._settings.budget
         if budget is None or self._pricer is not self._settings.pricer:
@@ -210,12 +212,12 @@ class Chosen:
             self._pricer, self._settings.dialect, rendered.pieces, self._head, self._gathered.draft.regions
         )
 
-    def _count(self, piece: Piece) -> Count:
+    def _price_alone(self, piece: Piece) -> Count:
         if isinstance(piece, SourceBlock):
             return self._price_block(piece)
-        known = self._alone.get(piece.text)
+        known = self._prices_alone.get(piece.text)
         if known is None:
-            known = self._alone[piece.text] = self._pricer.fixed((piece,), (), ()).pieces[0]
+            known = self._prices_alone[piece.text] = self._pricer.fixed((piece,), (), ()).pieces[0]
         return known
 
     def _price_block(self, block: SourceBlock) -> Count:
@@ -234,14 +236,14 @@ class Chosen:
 
     def _price_with_blocks(self, around: Around) -> tuple[Sequence[Count], Count]:
         """What each piece adds to the cost of the host, and what blocks cost beyond that, for a prompt on citations."""
-        each = [self._count(piece) for piece in (*around.blocks, *around.before, *around.after)]
+        each = [self._price_alone(piece) for piece in (*around.blocks, *around.before, *around.after)]
         return split_framing(self._price_joined(around), each)
 
     def _price_around(self, around: Around) -> list[Count]:
         """What each piece adds to the cost of the host. The ledger prices the host without them."""
         added = self._price_piece_by_piece(around)
         if added is None:
-            each = [self._count(piece) for piece in (*around.before, *around.after)]
+            each = [self._price_alone(piece) for piece in (*around.before, *around.after)]
             added = [*apportion(self._price_joined(around), each)]
         return added
 
@@ -259,8 +261,8 @@ class Chosen:
         if apart or not self._additive or not (_are_seams_additive(before) and _are_seams_additive(after)):
             return None
         core = self._price_joined(Around(before[-1:], after[:1]))
-        innermost = apportion(core, [*map(self._count, (*before[-1:], *after[:1]))])
-        added = [*map(self._count, before[:-1]), *innermost, *map(self._count, after[1:])]
+        innermost = apportion(core, [*map(self._price_alone, (*before[-1:], *after[:1]))])
+        added = [*map(self._price_alone, before[:-1]), *innermost, *map(self._price_alone, after[1:])]
         if all(count.upper == count.tokens for count in added):
             return added
         return _lower_bounds(added, self._price_joined(around).upper)
@@ -293,8 +295,8 @@ def _lower_bounds(counts: Sequence[Count], upper: Tokens) -> list[Count]:
 
 def _are_seams_additive(pieces: Sequence[Piece]) -> bool:
     return all(
-        one.text.endswith("\n") and next_one.text and not next_one.text.startswith(_NO_SEAM)
-        for one, next_one in itertools.pairwise(pieces)
+        piece.text.endswith("\n") and following.text and not following.text.startswith(_NO_SEAM)
+        for piece, following in itertools.pairwise(pieces)
     )
 
 

@@ -142,7 +142,7 @@ def restore_settings(
     """
     if state is None:
         return settings, None
-    found = _read(state)
+    found = _read_state(state)
     if not view.length:
         raise StateError("state: there are no messages to apply it to; call restore(state) after set_messages(…)")
     if found is None:
@@ -168,20 +168,19 @@ def restore_settings(
 _CHANGED = "its messages have changed"
 
 
-def _read(state: object) -> _State | None:
-    with OfTheCaller("state", StateError):
-        return _read_state(state)
-
-
 def _read_state(state: object) -> _State | None:
-    given = state
+    with OfTheCaller("state", StateError):
+        return _validate_state(state)
+
+
+def _validate_state(state: object) -> _State | None:
     version = cast("Mapping[str, object]", state).get("state") if isinstance(state, Mapping) else None
     if not isinstance(version, int) and isinstance(state, Mapping):
         problem = "it has no version, so it is not what context.state() returned"
         raise StateError(f"state: {problem}; pass all of that, or None for a new session")
     if not isinstance(version, int):
         step = "; pass json.loads(text)" if isinstance(state, str | bytes) else ""
-        raise StateError(wrong("state", "what context.state() returned", given) + step)
+        raise StateError(wrong("state", "what context.state() returned", state) + step)
     if version != VERSION:
         return None
     try:
@@ -228,9 +227,12 @@ def _write_recipe(recipe: Recipe) -> _Recipe:
         first_kept=recipe.first_kept,
         reason=recipe.reason,
         summary=recipe.summary,
-        made=[(one.length, one.place, one.first_kept, [list(which) for which in one.indexes]) for one in recipe.made],
-        decisions=[(one.policy, one.saved, list(one.done)) for one in recipe.decisions],
-        failures=[_Failure(says=str(one), raised=_name_raised(one)) for one in recipe.failures],
+        made=[
+            (changes.length, changes.place, changes.first_kept, [list(indexes) for indexes in changes.indexes])
+            for changes in recipe.made
+        ],
+        decisions=[(decision.policy, decision.saved, list(decision.done)) for decision in recipe.decisions],
+        failures=[_Failure(says=str(failure), raised=_name_raised(failure)) for failure in recipe.failures],
     )
 
 
@@ -248,7 +250,7 @@ def _read_recipe(held: _Recipe) -> Recipe:
             RungChanges(length, place, first, tuple(map(tuple, indexes))) for length, place, first, indexes in held.made
         ),
         tuple(RungDecision(policy, saved, tuple(done)) for policy, saved, done in held.decisions),
-        tuple(SummaryError(one.says, raised=one.raised) for one in held.failures),
+        tuple(SummaryError(failure.says, raised=failure.raised) for failure in held.failures),
     )
 
 

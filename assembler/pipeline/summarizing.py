@@ -24,7 +24,7 @@ from budgets import BudgetError
 T = TypeVar("T")
 
 MOST_QUESTIONS = 16
-"""The most questions of one build: one a policy, and one more whenever a message changes while it is summarised."""
+"""The most questions of one build: one for each policy, and one more whenever a message changes meanwhile."""
 
 
 def run_answering(work: Callable[[], T]) -> T:
@@ -36,7 +36,7 @@ def run_answering(work: Callable[[], T]) -> T:
             wanted = unanswered.wanted
         if wanted.question.awaited:
             raise must_await_error()
-        wanted.question.settle(_answer(wanted))
+        wanted.question.settle(_call_summarizer(wanted))
     raise changing_error()
 
 
@@ -77,7 +77,7 @@ def summary_failure(error: Exception) -> SummaryError:
     return failure
 
 
-def _answer(wanted: Wanted) -> object:
+def _call_summarizer(wanted: Wanted) -> object:
     """The text of the summarizer, or the error if it failed."""
     try:
         text = wanted.question.ask()

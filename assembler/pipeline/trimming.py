@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
 
 
-_AGAIN = 16
+_MOST_REPEATED = 16
 """The most rewrites to repeat, each of which takes a pass over what stays. A ladder with a low-water mark rewrites
 seldom; one without may do so at each call."""
 
@@ -64,17 +64,17 @@ def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known |
     return kept
 
 
-def as_before(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | None:
+def repeat_recipe(ledger: Ledger, settings: Settings, recipe: Recipe) -> Trimmed | None:
     """What an earlier request kept, with the new messages; None if these policies cannot repeat it.
 
     A ladder without a low-water mark also decides anew if it chooses turns by the question, or if it would have to
-    repeat more than `_AGAIN` rewrites.
+    repeat more than `_MOST_REPEATED` rewrites.
     """
     rungs = settings.active_rungs
     if not recipe.decisions and ledger.first <= recipe.length <= ledger.length:
         return keep_all(ledger)
     choosing = any(isinstance(rung.traits.keeps, KeepsChosen) for rung in rungs)
-    if _find_low_water(rungs) is None and (choosing or len(recipe.made) > _AGAIN):
+    if _find_low_water(rungs) is None and (choosing or len(recipe.made) > _MOST_REPEATED):
         return None
     known = recipe.made_again(ledger, tuple(map(without_mark, rungs)), memory_of(settings.session, ledger))
     return None if known is None else known[1].grown_to(ledger)

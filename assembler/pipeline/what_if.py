@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from assembler.conversation.summary_request import UnansweredError, Wanted
-from assembler.pipeline.build import make_plan, plan_or_overflow
+from assembler.pipeline.build import make_plan, plan_without_advice
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
@@ -24,7 +24,7 @@ def refit(plan: Planned, context_window: Tokens) -> Planned:
 def try_window(plan: Planned, context_window: Tokens) -> Planned | None:
     """The plan for another window; None if that is too small. As fast as a build, since no other window is tried."""
     try:
-        return plan_or_overflow(plan.draft, _change_window(plan, context_window))
+        return plan_without_advice(plan.draft, _change_window(plan, context_window))
     except (TooLarge, BudgetError):  # too small for a request, or for the tokens kept free
         return None
 
@@ -32,14 +32,14 @@ def try_window(plan: Planned, context_window: Tokens) -> Planned | None:
 def plan_without_asking(draft: Draft, settings: Settings, wanted: Wanted) -> Planned:
     """The plan with the stand-ins of policies that ask a model; the smallest plan if that does not fit."""
     settings = settings.priced_for(draft.regions)
-    plan = plan_in(_plan_or_too_large(draft, settings.without_asking_models))
+    plan = plan_in(_catch_overflow(draft, settings.without_asking_models))
     return attrs.evolve(plan, settings=settings, trimmed=attrs.evolve(plan.trimmed, wanted=wanted))
 
 
 def plan_least(draft: Draft, settings: Settings) -> Planned:
     """The plan, with stand-ins for policies that ask a model; the smallest plan if nothing fits."""
     try:
-        return plan_in(_plan_or_too_large(draft, settings))
+        return plan_in(_catch_overflow(draft, settings))
     except UnansweredError as unanswered:
         wanted = unanswered.wanted
     return plan_without_asking(draft, settings, wanted)
@@ -48,9 +48,9 @@ def plan_least(draft: Draft, settings: Settings) -> Planned:
 def plan_or_too_large(draft: Draft, settings: Settings) -> Planned | TooLarge:
     """The plan, with stand-ins for policies that ask a model; the overflow if nothing fits."""
     try:
-        return _plan_or_too_large(draft, settings)
+        return _catch_overflow(draft, settings)
     except UnansweredError:
-        return _plan_or_too_large(draft, settings.priced_for(draft.regions).without_asking_models)
+        return _catch_overflow(draft, settings.priced_for(draft.regions).without_asking_models)
 
 
 def plan_in(found: Planned | TooLarge) -> Planned:
@@ -58,9 +58,9 @@ def plan_in(found: Planned | TooLarge) -> Planned:
     return found.plan if isinstance(found, TooLarge) else found
 
 
-def _plan_or_too_large(draft: Draft, settings: Settings) -> Planned | TooLarge:
+def _catch_overflow(draft: Draft, settings: Settings) -> Planned | TooLarge:
     try:
-        return plan_or_overflow(draft, settings)
+        return plan_without_advice(draft, settings)
     except TooLarge as overflow:
         return overflow
 

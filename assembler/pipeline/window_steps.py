@@ -125,18 +125,18 @@ def _make_step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens
 
 def _find_fewest_tokens(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:
     """The fewest tokens from `low` to `high` at which the policies still keep this. Usually `low`, its cost."""
-    if _keeps(plan, low, kept):
+    if _keeps_same(plan, low, kept):
         return low
     while low < high:
         middle = (low + high) // 2
-        if _keeps(plan, middle, kept):
+        if _keeps_same(plan, middle, kept):
             high = middle
         else:
             low = middle + 1
     return high
 
 
-def _keeps(plan: Planned, tokens_left: Tokens, kept: Trimmed) -> bool:
+def _keeps_same(plan: Planned, tokens_left: Tokens, kept: Trimmed) -> bool:
     return trim(plan.ledger, plan.settings, tokens_left).cut.first_kept == kept.cut.first_kept
 
 

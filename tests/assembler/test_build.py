@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def called() -> list[str]:
-    """The stages in the order in which the module calls them: those of `plan_or_overflow`, then those of `build`."""
+    """The stages in the order in which the module calls them: those of `plan_without_advice`, then those of `build`."""
     found: list[str] = []
-    for function in (build.plan_or_overflow, build.build):
+    for function in (build.plan_without_advice, build.build):
         tree = ast.parse(inspect.getsource(function))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
         calls.sort(key=lambda call: (call.lineno, call.col_offset))

@@ -22,7 +22,7 @@ from assembler.pipeline.last_decision import (
     LastDecision,
     first_changed,
     last_decision_of,
-    one_turn_more,
+    newest_dropped_turn,
     still_holds,
 )
 from assembler.policies import Summarize, Truncate
@@ -309,17 +309,17 @@ def test_a_decision_made_before_any_turn_is_not_kept() -> None:
 
 def test_the_next_turn_to_keep_is_the_newest_dropped_one_that_is_not_pinned() -> None:
     plan = trimmed()[0].plan().inside
-    assert (plan.first, one_turn_more(plan)) == (LENGTH - 2, CHECKED_FROM)
+    assert (plan.first, newest_dropped_turn(plan)) == (LENGTH - 2, CHECKED_FROM)
     for pins, found in [
         ((CHECKED_FROM,), CHECKED_FROM - 1),
         ((CHECKED_FROM, CHECKED_FROM - 1), CHECKED_FROM - 2),
         ((0,), CHECKED_FROM),
     ]:
         pinned = attrs.evolve(plan.ledger, pins=tuple(sorted(pins)))
-        assert one_turn_more(attrs.evolve(plan, ledger=pinned)) == found
+        assert newest_dropped_turn(attrs.evolve(plan, ledger=pinned)) == found
     every = attrs.evolve(plan.ledger, pins=tuple(range(LENGTH)))
-    assert one_turn_more(attrs.evolve(plan, ledger=every)) == 0
-    assert one_turn_more(attrs.evolve(plan, trimmed=Trimmed(Cut(0, "")))) == 0
+    assert newest_dropped_turn(attrs.evolve(plan, ledger=every)) == 0
+    assert newest_dropped_turn(attrs.evolve(plan, trimmed=Trimmed(Cut(0, "")))) == 0
 
 
 def test_a_plan_with_another_decision_knows_the_messages_seen_and_no_counts() -> None:

@@ -12,7 +12,7 @@ from assembler.conversation.messages import user_message
 from assembler.dialects import anthropic, bedrock, gemini, openai_chat, openai_responses, plain
 from assembler.errors import ConversationError
 from assembler.pipeline.build_memory import BuildMemories, BuildMemory, memory_of
-from assembler.pipeline.last_decision import GLANCE, one_turn_more
+from assembler.pipeline.last_decision import GLANCE, newest_dropped_turn
 from assembler.pipeline.share_budget import (
     _select_highest_scores,  # pyright: ignore[reportPrivateUsage]
     _select_places,  # pyright: ignore[reportPrivateUsage]
@@ -127,13 +127,13 @@ def plan_of(sizes: list[int], window: int, policy: Any) -> Any:
 
 def test_a_decision_depends_on_what_stays_and_one_turn_more() -> None:
     cut = plan_of([10] * 9, 35, TrimOldest()).inside
-    assert (cut.first, one_turn_more(cut)) == (6, 5)
+    assert (cut.first, newest_dropped_turn(cut)) == (6, 5)
     pinned = plan_of([10] * 9, 35, TrimOldest(pins={5, 4})).inside
-    assert (pinned.first, one_turn_more(pinned)) == (8, 7)
+    assert (pinned.first, newest_dropped_turn(pinned)) == (8, 7)
     beside = attrs.evolve(cut, ledger=attrs.evolve(cut.ledger, pins=(4, 5)))
-    assert one_turn_more(beside) == 3
+    assert newest_dropped_turn(beside) == 3
     everything = plan_of([10] * 3, 35, TrimOldest()).inside
-    assert (everything.first, one_turn_more(everything)) == (0, 0)
+    assert (everything.first, newest_dropped_turn(everything)) == (0, 0)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from assembler.pipeline.settings import Settings
 from assembler.pipeline.share_budget import _take_from_others, asks_for_all  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.space import additive_in, join_rows
 from assembler.pipeline.state import _read_anchor, _read_recipe, _write_anchor, _write_held  # pyright: ignore[reportPrivateUsage]
-from assembler.pipeline.trimming import as_before, held_decision
+from assembler.pipeline.trimming import held_decision, repeat_recipe
 from assembler.pipeline.what_if import plan_least
 from assembler.pipeline.window_steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
@@ -692,7 +692,7 @@ def test_a_billed_request_is_kept_with_its_changes_its_note_and_what_was_said_of
     ladder = [Truncate(20), TrimOldest(note="gone")]
     plan = plan_of(30, 10, 90, 10, policy=ladder, safety_margin=100_000 - 45)
     recipe = plan.recipe
-    kept = as_before(plan.ledger, plan.settings, recipe)
+    kept = repeat_recipe(plan.ledger, plan.settings, recipe)
     assert kept is not None
     assert (kept.cut.first_kept, kept.cut.reason, list(kept.changed)) == (1, plan.trimmed.cut.reason, [2])
     assert kept.count(plan.ledger) == plan.trimmed.count(plan.ledger)
@@ -704,7 +704,7 @@ def test_a_billed_request_is_kept_with_its_changes_its_note_and_what_was_said_of
 def test_a_request_that_kept_all_is_kept_whole_and_one_of_a_longer_history_is_not() -> None:
     plan = plan_of(10, 10, policy=TrimOldest())
     for length, kept in [(1, True), (2, True), (3, False)]:
-        found = as_before(plan.ledger, plan.settings, Recipe(length, 0, "", None))
+        found = repeat_recipe(plan.ledger, plan.settings, Recipe(length, 0, "", None))
         assert (found is not None) is kept
         assert found is None or (found.cut, not found.decisions) == (Cut(0, ""), True)
 
@@ -713,7 +713,7 @@ def test_a_choice_by_the_question_is_not_reused_for_the_next_one_unless_it_has_a
     choosing = Recipe(3, 0, "", None, (RungChanges(3, 0, 0, ((0,),)),), (SHORTENED,))
     for policy, kept in [(KeepRelevant(keep_turns=1), False), (KeepRelevant(keep_turns=1, low_water=0.5), True)]:
         plan = plan_of(10, 10, 10, policy=policy)
-        assert (as_before(plan.ledger, plan.settings, choosing) is not None) is kept
+        assert (repeat_recipe(plan.ledger, plan.settings, choosing) is not None) is kept
 
 
 def test_the_least_request_names_the_wanted_summary() -> None:
