@@ -49,12 +49,12 @@ def _are_unchanged(ours: list[object], dicts: list[object]) -> bool:
         return False
 
 
-def _is_unchanged(one: object, other: object) -> bool:
+def _is_unchanged(ours: object, other: object) -> bool:
     """Whether two messages are the same object, or equal dicts. Other classes' `__eq__` is not trusted."""
-    if one is other:
+    if ours is other:
         return True
     try:
-        return type(one) is dict and type(other) is dict and one == other
+        return type(ours) is dict and type(other) is dict and ours == other
     except Exception:  # a value in it whose comparison raises
         return False
 
@@ -119,7 +119,7 @@ class History:
         if set(map(type, theirs)) == {dict} and _are_unchanged(ours, theirs):
             return len(ours)
         pairs = enumerate(zip(ours, theirs, strict=True))
-        return next((place for place, (one, other) in pairs if not _is_unchanged(one, other)), len(ours))
+        return next((place for place, pair in pairs if not _is_unchanged(*pair)), len(ours))
 
     def _copy_log(self, stop: int) -> _Log:
         raws = self._log.raws[:stop]

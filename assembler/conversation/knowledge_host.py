@@ -79,7 +79,7 @@ def _read_block(block: Mapping[str, Any]) -> Media | Opaque:
     return part
 
 
-def _write_question(question: Message, said: str | list[str | Mapping[str, Any]]) -> Message:
-    fields = {"role": "user", "content": said if isinstance(said, str) else as_blocks(said)}
+def _write_question(question: Message, content: str | list[str | Mapping[str, Any]]) -> Message:
+    fields = {"role": "user", "content": content if isinstance(content, str) else as_blocks(content)}
     message = read_message(fields if question.name is None else {**fields, "name": question.name}, 0)
     return attrs.evolve(message, pinned=question.pinned)

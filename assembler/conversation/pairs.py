@@ -73,7 +73,7 @@ class Pairs:
                 if message.role == "assistant":
                     cut_off += [asked for asked in open_calls if asked.call.id is None]
                 open_calls = CallQueue()
-            if not _ask(message, place, open_calls):
+            if not _add_calls(message, place, open_calls):
                 pairs.repeating.add(place)
                 continue
             before = message
@@ -105,7 +105,7 @@ class Pairs:
             unanswered = [asked for asked in asked_by_name.get(name, ()) if asked.answer is None]
             more = len(named) - open_by_name[name]
             for given, asked in zip(named, unanswered[-more:] if more > 0 else (), strict=False):
-                _pair(given, asked)
+                _pair_up(given, asked)
                 self.loose.setdefault(given.place, []).append(given)
 
     def _take_answers(self, place: int, message: Message, open_calls: CallQueue[PendingCall]) -> bool:
@@ -173,18 +173,18 @@ def _match_nearest(results: Sequence[LooseResult], calls: Sequence[PendingCall])
         while ahead and ahead[0].place <= given.place:
             before.append(ahead.popleft())
         if before:
-            _pair(given, before.pop())
+            _pair_up(given, before.pop())
         else:
             early.append(given)
     for given, asked in zip(early, [*before, *ahead], strict=False):  # no call stands before an early result
-        _pair(given, asked)
+        _pair_up(given, asked)
 
 
-def _pair(given: LooseResult, asked: PendingCall) -> None:
+def _pair_up(given: LooseResult, asked: PendingCall) -> None:
     given.asked, asked.answer = asked, given
 
 
-def _ask(message: Message, place: int, open_calls: CallQueue[PendingCall]) -> bool:
+def _add_calls(message: Message, place: int, open_calls: CallQueue[PendingCall]) -> bool:
     """Add the calls of a message to the open ones. Returns False if an open call already has one of their ids."""
     calls = [part for part in message.parts if type(part) is Call]
     if any(call.id is not None and by_id(call.id) in open_calls for call in calls):

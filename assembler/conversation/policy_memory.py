@@ -65,7 +65,7 @@ class Keepsakes:
 
     def spans(self, length: int) -> tuple[tuple[int, int], ...]:
         """The stretches of messages that keepsakes are about, of the first `length` messages."""
-        return tuple({(one.start, one.stop): None for _, one in self if one.stop <= length})
+        return tuple({(keepsake.start, keepsake.stop): None for _, keepsake in self if keepsake.stop <= length})
 
     def until(self, stop: int) -> Keepsakes:
         """The keepsakes that are only about messages before `stop`."""

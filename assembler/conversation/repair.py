@@ -42,24 +42,25 @@ def repair(messages: Iterable[M] | None) -> tuple[list[M | dict[str, Any]], list
     """
     changes: list[Repair] = []
     raws = enumerate(() if messages is None else listed_messages(messages))
-    read = [found for index, raw in raws if (found := _read(raw, index, changes)) is not None]
+    read = [found for index, raw in raws if (found := _read_valid_parts(raw, index, changes)) is not None]
     pairs = Pairs.of([message for _, message in read])
-    mending = _RepairedHistory(read, pairs, changes)
+    repaired = _RepairedHistory(read, pairs, changes)
     for place in range(len(read)):
-        mending.close(place)
-        mending.keep(place)
-    mending.close(len(read))
-    return cast(list[M | dict[str, Any]], mending.kept), sorted(changes, key=lambda change: change.index)
+        repaired.close(place)
+        repaired.keep(place)
+    repaired.close(len(read))
+    return cast(list[M | dict[str, Any]], repaired.kept), sorted(changes, key=lambda change: change.index)
 
 
-def _read(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message] | None:
+def _read_valid_parts(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message] | None:
     """Read a message, without calls that its role may not make or whose id repeats; None if nothing is left."""
     try:
         message = read_message(raw, index)
     except (ConversationError, MarkupError) as error:
         changes.append(Repair(index, "dropped", f"cannot be read: {type(error).__name__}"))
         return None
-    parts = [None if wrongly else part for part, wrongly in zip(message.parts, _find_wrong_calls(message), strict=True)]
+    marked = zip(message.parts, _mark_wrong_calls(message), strict=True)
+    parts = [None if is_wrong else part for part, is_wrong in marked]
     if None not in parts:
         return index, message
     why = "its call ids repeat, or its role cannot call"
@@ -70,7 +71,8 @@ def _read(raw: object, index: int, changes: list[Repair]) -> tuple[int, Message]
     return index, edited(message, parts)
 
 
-def _find_wrong_calls(message: Message) -> list[bool]:
+def _mark_wrong_calls(message: Message) -> list[bool]:
+    """For each part, whether it is a call that the message's role may not make, or whose id repeats."""
     seen: set[str] = set()
     found: list[bool] = []
     for part in message.parts:
@@ -113,18 +115,18 @@ class _RepairedHistory:
         sources: dict[int, list[LooseResult]] = {}
         for asked in unanswered:
             if asked.answer is None:
-                self._add(asked, place)
+                self._add_answer(asked, place)
             else:
                 sources.setdefault(asked.answer.place, []).append(asked.answer)
         for source, results in sources.items():
-            self._move(source, results)
+            self._move_results(source, results)
 
-    def _add(self, asked: PendingCall, place: int) -> None:
+    def _add_answer(self, asked: PendingCall, place: int) -> None:
         index = self.messages[place][0] if place < len(self.messages) else self._next_index
         self.kept.append(write_like(asked.message.raw, failed_answer(asked.call, asked.message, NO_RESULT)))
         self.changes.append(Repair(index, "added", "a call had no result"))
 
-    def _move(self, source: int, results: Sequence[LooseResult]) -> None:
+    def _move_results(self, source: int, results: Sequence[LooseResult]) -> None:
         index, message = self.messages[source]
         given = results[0]
         if given.asked is not None and given.is_misdirected:

@@ -127,7 +127,9 @@ class CalibratedCounter:
             return Count(_divide_up(ours.tokens * billed, counted), Grade.ESTIMATED, upper=self.bound(ours.upper))
         # The bill has settled what the billed part costs, so the margin of its bound no longer counts.
         settled = max(ours.tokens, ours.upper - (self.ours.upper - self.ours.tokens))
-        return Count(self._plausible_bill + added, self._grade(ours, settled), upper=self._correct_count(settled))
+        return Count(
+            self._plausible_bill + added, self._grade_correction(ours, settled), upper=self._correct_count(settled)
+        )
 
     def is_of(self, dialect: str, model: str | None) -> bool:
         """Whether it is a bill of this API and model. True if it names no dialect."""
@@ -175,7 +177,7 @@ class CalibratedCounter:
         ours = max(self.ours.tokens, 1)
         return min(max(2 * self.billed, ours), 4 * ours), 2 * ours
 
-    def _grade(self, ours: Count, settled: Tokens) -> Grade:
+    def _grade_correction(self, ours: Count, settled: Tokens) -> Grade:
         if self._plausible_bill != self.billed:
             return Grade.ESTIMATED
         if settled == self.ours.tokens and not self.drift:
@@ -271,11 +273,11 @@ def input_tokens(usage: object, dialect: str = "") -> Tokens:
 
     Raises `TokenCountError` if it has none.
     """
-    with OfTheCaller("usage", lambda said: TokenCountError("usage", f"cannot be read: {said.removeprefix('usage: ')}")):
-        return _input_tokens(usage, dialect)
+    with OfTheCaller("usage", lambda why: TokenCountError("usage", f"cannot be read: {why.removeprefix('usage: ')}")):
+        return _read_input_tokens(usage, dialect)
 
 
-def _input_tokens(usage: object, dialect: str) -> Tokens:
+def _read_input_tokens(usage: object, dialect: str) -> Tokens:
     number = index_of(usage)
     if number is None:
         lines = (line for name in sorted(_APIS, key=lambda name: name != dialect) for line in _APIS[name].usage)

@@ -257,7 +257,7 @@ class Ledger(Priced):
         if known is not None and known[0] >= self.first and known[1] <= self.length and known[2] > tokens_left:
             return False
         used, spared = 0, self._pricer.spares() if is_merging(self._pricer) else 0
-        joinable = self._run_start(self.length - 1) if self.length > self.first else self.length
+        joinable = self._find_run_start(self.length - 1) if self.length > self.first else self.length
         for start, stop in self.turns():
             used += self._price_least(range(start, min(stop, joinable)), spared)
             if used > tokens_left:
@@ -269,7 +269,7 @@ class Ledger(Priced):
     @property
     def _has_open_call_in_newest(self) -> bool:
         """Whether a call of the newest turn is open: its result may be sent beside earlier results."""
-        open_calls = self._open_calls(self.length)
+        open_calls = self._count_open_calls(self.length)
         return open_calls[self.length] > open_calls[self.turn_start(self.length - 1)]
 
     def _price_least(self, turn: range, spared: Tokens) -> Tokens:

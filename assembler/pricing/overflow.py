@@ -43,20 +43,20 @@ def overflow_of(refusal: object) -> Overflow | None:
 
     for text in _find_texts(refusal):
         plain = text[:_READ].replace("\\", "")
-        known = next(_read(TOO_LONG, plain), None)
+        known = next(_read_numbers(TOO_LONG, plain), None)
         if known is not None and known != Overflow():
             return known
         if known is None and RATE.search(plain):
             continue
-        alike = (one for one in _read(ALIKE, plain) if (one.used or 0) > (one.limit or 0))
-        if (found := next(alike, known) or next(_read(UNNUMBERED, plain), None)) is not None:
+        alike = (read for read in _read_numbers(ALIKE, plain) if (read.used or 0) > (read.limit or 0))
+        if (found := next(alike, known) or next(_read_numbers(UNNUMBERED, plain), None)) is not None:
             return found
     return None
 
 
-def _read(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
+def _read_numbers(words: Iterable[Words], plain: str) -> Iterator[Overflow]:
     """The numbers of each wording that the text contains."""
-    for found in (one.found_in(plain) for one in words):
+    for found in (wording.found_in(plain) for wording in words):
         if found is not None:
             numbers = {name: tokens for name, tokens in found.groupdict().items() if tokens}
             yield _make_overflow({name: int(tokens.replace(",", "")) for name, tokens in numbers.items()})

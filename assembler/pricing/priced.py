@@ -205,7 +205,7 @@ class Priced:
 
         O(`NEIGHBOURS`), so that the price of a run grows with its items, not with their square.
         """
-        first = self._run_start(index, index - NEIGHBOURS)
+        first = self._find_run_start(index, index - NEIGHBOURS)
         if first == index - NEIGHBOURS:
             self._note_long_run(index, first)
         if first == index:
@@ -230,7 +230,7 @@ class Priced:
     def _note_long_run(self, index: int, reached: int) -> None:
         """Record the run of an item that has at least `NEIGHBOURS` before it, back to `reached`."""
         start = self.prices.long_runs.pop(index, None)
-        self.prices.long_runs[index + 1] = self._run_start(reached) if start is None else start
+        self.prices.long_runs[index + 1] = self._find_run_start(reached) if start is None else start
 
     def is_of_long_run(self, indexes: Iterable[int]) -> bool:
         """Whether one of the messages is an item of a long run. A change of it may affect items farther away."""
@@ -289,10 +289,10 @@ class Priced:
         """Whether a call is still open before a message, so that the message is sent merged with it."""
         if not (is_joining(self._pricer) and self._pricer.sends_results_last()):
             return False
-        open_calls = self._open_calls(index)
+        open_calls = self._count_open_calls(index)
         return open_calls[index] > open_calls[self.turn_start(index)]
 
-    def _open_calls(self, length: int) -> list[Tokens]:
+    def _count_open_calls(self, length: int) -> list[Tokens]:
         """Open calls after the first 0 … `length` messages."""
         return self.prices.open_calls.reaching(length, lambda place: _count_opened_calls(self._view.message(place)))
 
@@ -311,7 +311,7 @@ class Priced:
         stop = index + 1
         while stop < end and self._continues(stop):
             stop += 1
-        return range(self._run_start(index, index - NEIGHBOURS), stop)
+        return range(self._find_run_start(index, index - NEIGHBOURS), stop)
 
     def beside_others(self, index: int) -> bool:
         """Whether the message at `index` is sent merged with the one before or after it. O(1)."""
@@ -319,7 +319,7 @@ class Priced:
             return True
         return index + 1 < self._view.length and self._continues(index + 1)
 
-    def _run_start(self, index: int, earliest: int = 0) -> int:
+    def _find_run_start(self, index: int, earliest: int = 0) -> int:
         earliest = max(earliest, 0)
         while index > earliest and self._continues(index):  # no message continues the head
             index -= 1

@@ -108,9 +108,9 @@ class Prices:
         known = view.readings.prices
         prices = cls.known(known, pricer)
         if prices is None:
-            known.append(mine := cls(pricer, view.length))
+            known.append(made := cls(pricer, view.length))
             del known[:-PRICERS]
-            prices = cls.known(known, pricer) or mine  # another thread's, if that was first
+            prices = cls.known(known, pricer) or made  # another thread's, if that was first
         prices.stretch(view.length)
         return prices
 

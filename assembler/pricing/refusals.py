@@ -18,13 +18,13 @@ class Words:
     the answer, `total` of input and answer, `excess` over the window."""
 
     providers: str
-    said: str
+    wording: str
     """A pattern in which `<used>` stands for a number of that name."""
     source: str
 
     def found_in(self, text: str) -> re.Match[str] | None:
         """The first match in a text, ignoring case, or None."""
-        pattern = re.sub(r"<(\w+)>", r"(?P<\1>\\d[\\d,]{0,14})", self.said)
+        pattern = re.sub(r"<(\w+)>", r"(?P<\1>\\d[\\d,]{0,14})", self.wording)
         return re.search(pattern, text, re.IGNORECASE | re.DOTALL)
 
 
@@ -60,8 +60,8 @@ TOO_LONG = tuple(
 _UNRECORDED = "any with a similar wording"
 
 ALIKE = tuple(
-    Words(_UNRECORDED, said, "")
-    for said in (
+    Words(_UNRECORDED, wording, "")
+    for wording in (
         f"{_WINDOW}{_GAP}{_USED}",
         f"{_USED}{_GAP}{_WINDOW}",
         f"{_LONG_INPUT}{_GAP}<used>{_GAP}{_MORE_THAN}{_GAP}<window>",
@@ -79,8 +79,8 @@ _WINDOW_WORDS = r"(?:context|token|prompt|input)[ _](?:length|window|size|limit)
 _MOST = rf"(?:{_WINDOW_WORDS}|max\w* (?:model |input |prompt )?length)"
 
 UNNUMBERED = tuple(
-    Words(_UNRECORDED, said, "")
-    for said in (
+    Words(_UNRECORDED, wording, "")
+    for wording in (
         rf"{_SENTENCE}\b(?:prompt|input|messages|conversation|context)(?: length| size)?(?: is| are| was)? "
         r"too (?:long|large)\b(?! to process)",
         rf"{_SENTENCE}\b(?:{_INPUT}|tokens?)\b{_FEW_WORDS}exceed{_FEW_WORDS}{_MOST}",

@@ -74,11 +74,11 @@ def _find_texts(value: object) -> Iterator[str]:
     """Every text in a value, however deep. Not recursive, since a request may nest deeper than Python calls."""
     left, seen = [value], set[int]()
     while left:
-        one = left.pop()
-        if isinstance(one, str):
-            yield one
+        inner = left.pop()
+        if isinstance(inner, str):
+            yield inner
             continue
-        inside = [*fields.values()] if (fields := fields_of(one)) is not None else [*items_of(one)]
-        if inside and id(one) not in seen:
-            seen.add(id(one))
+        inside = [*fields.values()] if (fields := fields_of(inner)) is not None else [*items_of(inner)]
+        if inside and id(inner) not in seen:
+            seen.add(id(inner))
             left += inside

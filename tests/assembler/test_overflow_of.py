@@ -178,8 +178,8 @@ def test_ollamas_refusal_states_the_excess() -> None:
 
 def test_every_row_of_the_table_is_met_by_a_recorded_refusal_and_names_its_source() -> None:
     texts = [row["says"] for row in RECORDED]
-    found = [[words.said for words in TOO_LONG if words.found_in(text.replace("\\", ""))] for text in texts]
-    assert {words.said for words in TOO_LONG[:-1]} == {said[0] for said in found if said}
+    found = [[words.wording for words in TOO_LONG if words.found_in(text.replace("\\", ""))] for text in texts]
+    assert {words.wording for words in TOO_LONG[:-1]} == {said[0] for said in found if said}
     assert all(words.source.startswith("https://") and words.providers for words in TOO_LONG)
 
 

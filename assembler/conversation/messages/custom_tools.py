@@ -43,8 +43,8 @@ def _convert_items(message: Message, items: Sequence[Mapping[str, Any]]) -> Mess
     if not ids:
         return message
     seen = [_write_function_item(item) if item.get("type") == "custom_tool_call" else item for item in items]
-    one = seen if isinstance(message.seen, list) else seen[0]
-    return attrs.evolve(message, parts=_convert_arguments(message, ids), seen=one, shallow=False)
+    spelled = seen if isinstance(message.seen, list) else seen[0]
+    return attrs.evolve(message, parts=_convert_arguments(message, ids), seen=spelled, shallow=False)
 
 
 def _convert_in_content(message: Message) -> Message:

@@ -184,7 +184,7 @@ def write_like(raw: object, fields: dict[str, Any]) -> object:
     if made is None:
         raise MessageTypeError(f"the writer of {kind} returned None; return the new message")
     meant, read = read_message(fields, 0), read_message(made, 0)
-    if meant.parts != read.parts or (meant.role != read.role and not _answers(meant)):
+    if meant.parts != read.parts or (meant.role != read.role and not _may_be_of_either_role(meant)):
         raise MessageTypeError(
             f"the writer of {kind} made a message that its reader reads as another one; "
             "reader(writer(fields)) must equal fields"
@@ -192,7 +192,7 @@ def write_like(raw: object, fields: dict[str, Any]) -> object:
     return made
 
 
-def _answers(message: Message) -> bool:
+def _may_be_of_either_role(message: Message) -> bool:
     """Whether a message has results alone. A class may give these the user's role, as Anthropic does, or the tool's."""
     return {"tool", "user"}.issuperset([message.role]) and set(map(type, message.parts)) == {Result}
 
@@ -224,7 +224,7 @@ def _write_content(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part
 
 
 def _write_refusal(seen: dict[str, Any], text: Part | None) -> None:
-    """The refusal of a message that says nothing else."""
+    """Write the refusal of a message that says nothing else."""
     seen["content"] = None
     if isinstance(text, str):
         seen["refusal"] = text

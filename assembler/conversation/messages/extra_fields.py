@@ -36,7 +36,7 @@ OF_CHAT = (_READ - {"role", "content", "pinned"}).union(REASONING, OF_ANSWERS, [
 _NOTHING: tuple[object, ...] = (None, [], ())
 _OF_THE_MODEL = ("assistant", "ai", "model")
 
-_SAID = ("text", "thinking", "summary", "data", "content")
+_KEYS_OF_TEXTS = ("text", "thinking", "summary", "data", "content")
 """The keys of an entry of a reasoning list that hold its text or its encrypted form."""
 
 
@@ -123,7 +123,7 @@ def _read_text(held: object, field: str) -> str:
 def _read_texts(held: object, field: str) -> Iterator[str]:
     for entry in cast("Iterable[object]", held) if isinstance(held, list | tuple) else ():
         fields: _Raw = cast(_Raw, entry) if isinstance(entry, Mapping) else {}
-        for key in _SAID:
+        for key in _KEYS_OF_TEXTS:
             value = fields.get(key)
             if isinstance(value, str):
                 yield checked_text(value, field=field)

@@ -145,9 +145,9 @@ def _insert_places(seen: _Raw, at: int, number: int) -> _Raw:
 
 def _is_output_of_caller(part: Part) -> bool:
     """Whether an item is the caller's output for a call of an unknown kind. Outputs of servers are known by kind."""
-    from assembler.conversation.messages.part_as_text import SAYS  # as in `_write_as_text`
+    from assembler.conversation.messages.part_as_text import CONTENT_FIELDS  # as in `_write_as_text`
 
-    return type(part) is Opaque and part.kind not in SAYS and isinstance(part.raw.get("call_id"), str)
+    return type(part) is Opaque and part.kind not in CONTENT_FIELDS and isinstance(part.raw.get("call_id"), str)
 
 
 _ADAPTED = frozenset([Opaque, Media])

@@ -36,7 +36,7 @@ _OF_PYDANTIC_AI = ("request", "response")
 """The kinds of Pydantic AI's own messages, which have parts and no role (`ModelMessagesTypeAdapter`, read 2026-11)."""
 
 
-def _read(raw: Mapping[str, Any], index: int) -> Message:
+def _read_content(raw: Mapping[str, Any], index: int) -> Message:
     """A message from a Gemini content. Function responses become results."""
     named = raw.get("role")
     role = role_of("user" if named is None else named, index=index)
@@ -125,5 +125,5 @@ def _write_answer(call: Call, _: Message, text: str) -> dict[str, Any]:
 
 
 gemini_content = DictSpelling(
-    shape="gemini", recognises=_is_content, read=_read, edit=_write_edit, answer=_write_answer
+    shape="gemini", recognises=_is_content, read=_read_content, edit=_write_edit, answer=_write_answer
 )

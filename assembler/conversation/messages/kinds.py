@@ -93,8 +93,8 @@ ARGUMENTS = {"function_call": "arguments", "custom_tool_call": "input"}
 """The field for the arguments of a call of a caller's tool, by type of item."""
 
 _NAMES = frozenset(["call_id", "id", "status", "type"])
-_SAID_BY = {**ARGUMENTS, "custom_tool_call_output": "output", "function_call_output": "output"}
-_READ = {kind: _NAMES | ({said, "name"} if kind in ARGUMENTS else {said}) for kind, said in _SAID_BY.items()}
+_WORDS_IN = {**ARGUMENTS, "custom_tool_call_output": "output", "function_call_output": "output"}
+_READ = {kind: _NAMES | ({words, "name"} if kind in ARGUMENTS else {words}) for kind, words in _WORDS_IN.items()}
 """The keys of calls and outputs of which nothing is left beside their part."""
 
 SUMMARY = "compaction"

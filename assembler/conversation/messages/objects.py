@@ -28,7 +28,7 @@ _LANGCHAIN = {
 }
 _FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "images", "pinned")
 """Fields of any message beside its content. `images` is Ollama's (0.6.3): pictures in base64."""
-_SAID = (*REASONING, "audio", "annotations", "provider_specific_fields", "reasoning_items", "tool_plan")
+_FIELDS_OF_ANSWERS = (*REASONING, "audio", "annotations", "provider_specific_fields", "reasoning_items", "tool_plan")
 """Fields of an assistant message beside its content. LangChain's classes keep them in `additional_kwargs`.
 
 LiteLLM reads the signatures, searches and summaries of an answer back from two of the last three (1.110.2), and Cohere
@@ -89,10 +89,10 @@ def _read_if_set(raw: object, key: str) -> object:
 
 
 def _read_texts_and_lists(raw: object) -> dict[str, Any]:
-    """The fields of `_SAID` that hold a text, a list or a dict. An attribute of such a name may be anything."""
+    """Those of `_FIELDS_OF_ANSWERS` that hold a text, a list or a dict: an attribute of such a name may be anything."""
     kept: object = getattr(raw, "additional_kwargs", None)
     further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
-    found = {key: plain_data(getattr(raw, key, None) or further.get(key)) for key in _SAID}
+    found = {key: plain_data(getattr(raw, key, None) or further.get(key)) for key in _FIELDS_OF_ANSWERS}
     return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
 
 

@@ -32,7 +32,7 @@ _BY_KIND = (
     *("citationsContent", "codeExecutionResult", "code_execution_result", "executableCode", "executable_code"),
     *("guardContent", "resource", "searchResult", "toolResponse", "toolResult", "tool_response"),
 )
-SAYS: Mapping[str, tuple[str, ...]] = {
+CONTENT_FIELDS: Mapping[str, tuple[str, ...]] = {
     **{kind: (kind,) for kind in _BY_KIND},
     "advisor_tool_result": _CONTENT,
     "bash_code_execution_tool_result": _CONTENT,
@@ -69,7 +69,7 @@ _SILENT = frozenset(
 _USUAL = ("text", "content", "output", "outputs", "result", "results")
 """The fields of an unknown kind that probably hold its content."""
 
-_UNSAID = "[HIDDEN]"
+_HIDDEN = "[HIDDEN]"
 """What Bedrock writes in place of the pages that Nova has found."""
 
 _BLOB = re.compile(r"[A-Za-z0-9+/_=-]{200,}")
@@ -94,7 +94,9 @@ def text_for_other_apis(part: Opaque) -> str | None:
     if part.kind in _SILENT:
         return None
     keyed = () if "type" in part.raw else (part.kind,)
-    words = [word for key in SAYS.get(part.kind, (*_USUAL, *keyed)) for word in _find_words(part.raw.get(key), key)]
+    words = [
+        word for key in CONTENT_FIELDS.get(part.kind, (*_USUAL, *keyed)) for word in _find_words(part.raw.get(key), key)
+    ]
     heading = [] if part.kind in _OWN_WORDS else [f"[{part.kind}]"]
     return "\n".join([*heading, *words]) if words else None
 
@@ -144,6 +146,6 @@ def _write_as_json(value: object) -> str | None:
 
 
 def _is_readable(text: str, key: str) -> bool:
-    if text.strip() in ("", _UNSAID) or _BLOB.fullmatch(text):
+    if text.strip() in ("", _HIDDEN) or _BLOB.fullmatch(text):
         return False
     return not (key in _ADDRESSES and text.startswith("data:"))

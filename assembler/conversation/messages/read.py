@@ -27,14 +27,14 @@ def read_message(raw: object, index: int) -> Message:
     given: Any = raw  # untyped, because the two type checkers narrow `raw` differently
     try:
         if type(raw) is not dict:
-            return _read(given, index)
+            return _read_any_form(given, index)
         if (usual := read_usual(given, given, index)) is not None:
             return usual
         # A role and a text: no other spelling needs to be tried.
         if "type" not in given and "parts" not in given and type(given.get("content", given)) in _TEXT_OR_NONE:
             fields = as_input(cast("Mapping[str, Any]", given))
             return read_dict(fields, index=index, origin=None if fields is given else given)
-        return _read(given, index)
+        return _read_any_form(given, index)
     except (ConversationError, MarkupError, MemoryError):
         raise
     except Exception as error:  # an object's own property can raise anything, with any text
@@ -44,7 +44,7 @@ def read_message(raw: object, index: int) -> Message:
     )
 
 
-def _read(raw: object, index: int) -> Message:
+def _read_any_form(raw: object, index: int) -> Message:
     if (fields := _find_fields(raw, index)) is not None:
         return _read_fields(fields, index, raw)
     if isinstance(raw, tuple | list):

@@ -81,7 +81,7 @@ def _holds_only_own_content(content: object) -> bool:
     return bool(parts) and all(isinstance(part, Mapping) and cast(Raw, part).get("type") in _PARTS for part in parts)
 
 
-def _read(raw: Mapping[str, Any], index: int) -> Message:
+def _read_message(raw: Mapping[str, Any], index: int) -> Message:
     """A message from one item; opaque if its type is unknown. Raises `ConversationError` if it cannot be read."""
     if raw.get("type") == "message":
         message, foreign = read_dict(raw, index=index), any(raw.get(key) for key in _OF_MESSAGES_ALONE)
@@ -89,8 +89,8 @@ def _read(raw: Mapping[str, Any], index: int) -> Message:
         return attrs.evolve(message, shape=FOREIGN if foreign else RESPONSES, extra_fields=(*extra,))
     seen = sendable_copy(raw, index=index)
     kind = str(seen.get("type", "item_reference"))
-    said = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
-    part = _READERS.get(kind, _read_opaque)(said, index)
+    item = {key: value for key, value in seen.items() if key != PIN} if PIN in seen else seen  # a pin is not sent
+    part = _READERS.get(kind, _read_opaque)(item, index)
     role = role_of_item(kind)
     shallow = all_read(kind, seen)
     return Message(role, (part,), raw, RESPONSES, seen, pinned=seen.get(PIN) is True, shallow=shallow)
@@ -199,7 +199,7 @@ def _write_edit(seen: dict[str, Any], _: Sequence[Part], new: Sequence[Part | No
     elif isinstance(part, Result) and kind not in _TEXTLESS:
         seen["output"] = _write_shell_output(part) if kind == "shell_call_output" else text_of_result(part)
     # An item of a provider's own tool may write texts differently, or not at all.
-    return new if part is None else _read(seen, 0).parts
+    return new if part is None else _read_message(seen, 0).parts
 
 
 def _write_shell_output(part: Result) -> list[dict[str, Any]]:
@@ -207,13 +207,15 @@ def _write_shell_output(part: Result) -> list[dict[str, Any]]:
     return [{"stdout": text_of_result(part), "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
 
 
-def _answer_to(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
+def _write_answer(call: Call, asked_in: Message, text: str) -> dict[str, Any]:
     custom = asked_in.seen.get("type") == "custom_tool_call"
     kind = "custom_tool_call_output" if custom else "function_call_output"
     return {"type": kind, "call_id": call.id, "output": text}
 
 
-responses_item = DictSpelling(shape=RESPONSES, recognises=_is_item, read=_read, edit=_write_edit, answer=_answer_to)
+responses_item = DictSpelling(
+    shape=RESPONSES, recognises=_is_item, read=_read_message, edit=_write_edit, answer=_write_answer
+)
 
 
 def is_sendable(message: Message) -> bool:

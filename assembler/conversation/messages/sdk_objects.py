@@ -49,7 +49,7 @@ def _merge_dumps(filled: Any, given: Any) -> Any:
         }
     if isinstance(filled, list) and isinstance(given, list):
         pairs = zip(cast("Sequence[object]", filled), cast("Sequence[object]", given), strict=True)
-        return [_merge_dumps(one, other) for one, other in pairs]
+        return [_merge_dumps(*pair) for pair in pairs]
     return cast("object", filled)
 
 

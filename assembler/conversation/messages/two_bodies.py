@@ -25,12 +25,12 @@ def with_one_body(fields: Mapping[str, Any], index: int) -> Mapping[str, Any]:
     of_content = next((key for key in _WITH_CONTENT if fields.get(key)), None)
     if parts in _NOTHING or (of_content is None and "content" not in fields):
         return fields
-    said = _remove_blanks(content) if isinstance(content, str) else None
+    words = _remove_blanks(content) if isinstance(content, str) else None
     shown = [fields_in(part) for part in items_of(parts)]
-    repeated = said is not None and said == _remove_blanks("".join(map(_read_text, shown)))
-    if content == parts or (said and repeated and all(_read_text(p) and p.keys() <= {"text", "type"} for p in shown)):
+    repeated = words is not None and words == _remove_blanks("".join(map(_read_text, shown)))
+    if content == parts or (words and repeated and all(_read_text(p) and p.keys() <= {"text", "type"} for p in shown)):
         return {key: held for key, held in fields.items() if key != "parts"}
-    if of_content is None and (repeated or said == "" or content in _NOTHING):
+    if of_content is None and (repeated or words == "" or content in _NOTHING):
         return {key: held for key, held in fields.items() if key != "content"}
     raise ConversationError(
         f"message with {of_content or 'content'!r} and with other content in 'parts'; leave one of them out, "
