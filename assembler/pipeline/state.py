@@ -174,13 +174,14 @@ def _read_state(state: object) -> _State | None:
 
 
 def _validate_state(state: object) -> _State | None:
+    given = state  # for the error, since a type checker narrows `state`
     version = cast("Mapping[str, object]", state).get("state") if isinstance(state, Mapping) else None
     if not isinstance(version, int) and isinstance(state, Mapping):
         problem = "it has no version, so it is not what context.state() returned"
         raise StateError(f"state: {problem}; pass all of that, or None for a new session")
     if not isinstance(version, int):
         step = "; pass json.loads(text)" if isinstance(state, str | bytes) else ""
-        raise StateError(wrong("state", "what context.state() returned", state) + step)
+        raise StateError(wrong("state", "what context.state() returned", given) + step)
     if version != VERSION:
         return None
     try:
