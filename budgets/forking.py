@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from types import FrameType
+from typing import Protocol
 
 PATIENCE = 5_000
 """The most milliseconds that a fork waits for the imports of other threads."""
@@ -21,16 +22,27 @@ _MACHINERY = "<frozen importlib._bootstrap>"
 _OURS = frozenset({"assembler", "budgets"})
 
 
-class ForkedLock:
-    """A lock that is always open in a forked child."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        _locks.add(self)
+class Locked(Protocol):
+    """Anything with a lock."""
 
     def renew(self) -> None:
         """Open the lock in a child, which has no other thread."""
-        self._lock = threading.Lock()
+        ...
+
+
+class ForkedLock:
+    """A lock that is always open in a forked child.
+
+    A thread may take it again while it holds it: a signal handler or a finalizer runs in the midst of anything.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Open the lock in a child, which has no other thread."""
+        self._lock = threading.RLock()
 
     def __enter__(self) -> None:
         self._lock.acquire()
@@ -39,7 +51,12 @@ class ForkedLock:
         self._lock.release()
 
 
-_locks: weakref.WeakSet[ForkedLock] = weakref.WeakSet()
+_locks: weakref.WeakSet[Locked] = weakref.WeakSet()
+
+
+def renew_in_children(owner: Locked) -> None:
+    """Call `owner.renew()` in every forked child, for as long as the owner lives."""
+    _locks.add(owner)
 
 
 def _is_ours(frame: FrameType) -> bool:

@@ -14,6 +14,7 @@ import attrs
 from budgets.count import AwaitedCounter, TokenCounter, Tokens
 from budgets.counters.guard import Fronting, no_text, total_counter
 from budgets.errors import BudgetError
+from budgets.forking import renew_in_children
 from budgets.numbers import as_whole_number
 
 MAX_ENTRIES = 2**16
@@ -35,7 +36,15 @@ class _Generations:
     young: dict[str, Tokens] = attrs.field(factory=dict)
     old: dict[str, Tokens] = attrs.field(factory=dict)
     characters: int = 0
-    lock: threading.Lock = attrs.field(factory=threading.Lock)
+    lock: Any = attrs.field(factory=threading.RLock)
+    """A signal handler or a finalizer may count in the midst of this, so that a thread may take it twice."""
+
+    def __attrs_post_init__(self) -> None:
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Open the lock in a forked child. A `ForkedLock` would cost two calls for each new text."""
+        self.lock = threading.RLock()
 
     def keep(self, text: str, tokens: Tokens) -> None:
         """Put a count into the young half, unless the text is too long."""

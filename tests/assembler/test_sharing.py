@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -25,7 +26,7 @@ import budgets
 from assembler import Assembler, AssemblyError, TrimOldest
 from assembler.conversation.history import History
 from assembler.dialects import anthropic, plain
-from budgets import Budget, TokenCounter, claude_counter, forking, tiktoken_counter
+from budgets import Budget, TokenCounter, claude_counter, forking, memoised, tiktoken_counter
 
 Message = dict[str, Any]
 
@@ -110,6 +111,26 @@ def in_a_child(work: Callable[[], object]) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
+@contextmanager
+def held_by_another_thread(lock: AbstractContextManager[Any]) -> Iterator[None]:
+    """A lock, taken and kept by a thread that no child inherits."""
+    entered, free = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            entered.set()
+            free.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait()
+    try:
+        yield
+    finally:
+        free.set()
+        thread.join()
+
+
 class Stuck:
     """A counter that blocks another thread at one text until a test releases it."""
 
@@ -185,8 +206,33 @@ def test_a_process_forked_beside_a_thread_that_counts_builds_all_the_same(low_wa
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize(("module", "counter"), [("tiktoken", tiktoken_counter()), ("claude_lines", claude_counter())])
 def test_a_process_forked_while_a_vocabulary_is_loaded_counts_all_the_same(module: str, counter: TokenCounter) -> None:
-    with importlib.import_module(f"budgets.counters.{module}")._loading:
+    with held_by_another_thread(importlib.import_module(f"budgets.counters.{module}")._loading):
         assert in_a_child(lambda: counter("a text that nobody has counted yet, in this process: " * 40))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_process_forked_while_a_count_is_put_into_the_memory_counts_all_the_same() -> None:
+    counter = memoised(len)
+    with held_by_another_thread(counter._generations.lock):  # pyright: ignore[reportPrivateUsage]
+        assert in_a_child(lambda: counter("a text that is not remembered yet"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a count that hangs is ended in a child")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_signal_handler_that_counts_while_a_count_is_put_into_the_memory_does_not_hang() -> None:
+    """It runs in the midst of anything, on the thread that holds the lock. So does a finalizer."""
+    counter, hashed = memoised(len), list[int]()
+
+    class Interrupted(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            hashed.append(len(hashed))
+            counter(f"what the handler counts, {len(hashed)}")
+            return str.__hash__(self)
+
+    assert in_a_child(lambda: counter(Interrupted("interrupted")))
 
 
 SLOW = """
