@@ -67,7 +67,10 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
             raise asyncio.CancelledError
         future = asyncio.run_coroutine_threadsafe(_await_answer(answer), loop)
         pending[:] = [future]
-        return future.result()
+        try:
+            return future.result()
+        finally:
+            pending.clear()  # the future holds this function; as a cycle they would hold the finished build
 
     def run() -> None:
         WAITS.set(wait)

@@ -72,9 +72,9 @@ class Limits(Value):
 
 def choose(gathered: Gathered) -> Choice | None:
     """What the strategy needs to choose; None if it does not choose. O(turns that the policies protect)."""
-    view, settings = gathered.view, gathered.settings.by_rule
-    if settings.chooser is None:
+    if gathered.settings.chooser is None:  # with or without a bill
         return None
+    view, settings = gathered.view, gathered.settings.by_rule
     host = host_of(view, settings)
     ledger = Ledger.of(view, settings.pricer, floor_of(view, settings)[0])
     if host is not None and host.place is not None:

@@ -126,7 +126,10 @@ def _plan_by_rule(uncut: Planned, start: Known | None = None) -> Planned:
             return attrs.evolve(_plan_within_limits(uncut, start, reserved), unsettled=True)
         except TooLarge as overflow:
             last, reserved = overflow, reserved + overflow.excess
-    raise last
+    try:
+        raise last
+    finally:
+        del last  # it holds this frame, which would hold it, and the conversation, until the collector runs
 
 
 def _may_make_way(uncut: Planned, overflow: TooLarge) -> bool:

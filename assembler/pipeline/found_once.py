@@ -12,7 +12,8 @@ Found = TypeVar("Found", covariant=True)
 class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as property is
     """`functools.cached_property` without its lock, which costs a microsecond at each first use in Python 3.11.
 
-    Several threads may compute the value at once: on a frozen owner they all get the same.
+    Several threads may compute the value at once: on a frozen owner they all get the same. An owner that is its own
+    value computes it each time: it would hold itself until Python's collector runs.
     """
 
     def __init__(self, find: Callable[[Owner], Found]) -> None:
@@ -27,8 +28,9 @@ class found_once(Generic[Owner, Found]):  # noqa: N801 - read as a decorator, as
     def __get__(self, owner: Owner | None, kind: type[Any]) -> Self | Found:
         if owner is None:
             return self
-        # From now on the value in the instance's dictionary hides this descriptor.
-        found = owner.__dict__[self._name] = self._find(owner)
+        found = self._find(owner)
+        if found is not owner:
+            owner.__dict__[self._name] = found  # from now on this hides the descriptor
         return found
 
 

@@ -41,7 +41,7 @@ def gather(draft: Draft, settings: Settings) -> Gathered:
         return Gathered(draft, settings, view)
     memory = prices.memories.known(settings)
     last = None if memory is None else memory.last_decision
-    if last is None or last.before_limits.regions is not draft.regions or not still_holds(last, view):
+    if last is None or last.before_limits.regions.identity is not draft.regions.identity or not still_holds(last, view):
         return Gathered(draft, settings, view)
     prices.stretch(view.length)
     return Gathered(draft, settings, view, last, prices, memory)

@@ -105,4 +105,4 @@ def measured_with(
         # A merged request is counted as it is sent, and what costs something saves nothing.
         if settings.merging_pricer is None and not any(map(attrgetter("tokens"), around)):
             saved = saved_around(choice.host, host, around, settings.pricer)
-    return Measured(gathered.draft.regions, rendered, head, prices, choice, host, saved)
+    return Measured(gathered.draft.regions.without_memory(), rendered, head, prices, choice, host, saved)

@@ -96,7 +96,8 @@ class Trial:
             settings = attrs.evolve(self.settings, rungs=rungs, budget=budget or self.budget, session=Session())
             return self.decide(settings)
         except TooLarge as overflow:
-            return overflow
+            # Without the frames in which it is then held: they would hold the conversation until the collector runs.
+            return overflow.with_traceback(None)
         except Exception:  # a caller's policy may raise anything at another window; that must not hide the overflow
             return None
 

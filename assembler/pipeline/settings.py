@@ -93,14 +93,17 @@ class Settings:
         """Whether the prices of the parts decide what fits: not for a template, nor if a bill is known."""
         return self.calibration is None and self.whole_pricer is None
 
-    @found_once
+    @property
     def by_rule(self) -> Settings:
         """The settings without the bill, with a budget that is smaller by the bill's margin. Made once.
 
         If the floors no longer fit, they are dropped.
         """
-        if self.calibration is None:
-            return self
+        return self if self.calibration is None else self._unbilled
+
+    @found_once
+    def _unbilled(self) -> Settings:
+        assert self.calibration is not None
         if self.budget is None:
             return attrs.evolve(self, calibration=None)
         limit = self.budget.input_limit

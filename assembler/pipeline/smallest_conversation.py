@@ -29,12 +29,12 @@ def plan_smallest(gathered: Gathered, ledger: Ledger, cut: Cut) -> Planned:
     view, settings, draft = gathered.view, gathered.settings.by_rule.with_own_session, gathered.draft
     head, known = tuple(view.messages(0, view.head)), memory_of(settings.session, ledger)
     bare = known.bare
-    if bare is None or bare.regions is not draft.regions or bare.head != head:
+    if bare is None or bare.regions.identity is not draft.regions.identity or bare.head != head:
         regions = draft.regions
         prices = naming_part(
             regions, head, settings, lambda pricer: price_fixed(pricer, settings.dialect, (), head, regions)
         )
-        bare = known.bare = Measured(draft.regions, Rendered(), head, prices)
+        bare = known.bare = Measured(regions.without_memory(), Rendered(), head, prices)
     return _count_whole(Planned(draft, settings, view, bare, ledger, Trimmed(cut)))
 
 

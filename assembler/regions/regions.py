@@ -24,7 +24,7 @@ class RegionsMemory:
     holds at most `MOST` entries.
     """
 
-    __slots__ = ("measured", "smaller")
+    __slots__ = ("alone", "measured", "smaller")
 
     MOST: ClassVar = 4
 
@@ -33,6 +33,8 @@ class RegionsMemory:
         """The regions as text and as tokens, by pricer."""
         self.smaller: tuple[Regions, ...] = ()
         """What the limits of a budget left of the regions. Each has its own memory."""
+        self.alone: Regions | None = None
+        """The regions without this memory."""
 
     def measured_by(self, pricer: Pricer) -> Measured | None:
         """The last layout and prices under a pricer, or None."""
@@ -71,6 +73,20 @@ class Regions(Value):
     """The prompt from which the instruction was rendered, for the report."""
     memory: RegionsMemory = attrs.field(factory=lambda: RegionsMemory(), init=False, repr=False, eq=False)
     """Keeps these regions from being laid out or priced twice."""
+    identity: object = attrs.field(factory=object, init=False, repr=False, eq=False)
+    """The same object in these regions and in their `without_memory()`, and in no others."""
+
+    def without_memory(self) -> Regions:
+        """The same regions with an empty memory, for values that the memory holds.
+
+        Such a value would hold the memory that holds it, and both would live until Python's collector runs.
+        """
+        twin = self.memory.alone
+        if twin is None:
+            twin = attrs.evolve(self)
+            object.__setattr__(twin, "identity", self.identity)
+            self.memory.alone = twin
+        return twin
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By position. With field names, the pickle would depend on whether equal texts are one object.
