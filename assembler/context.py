@@ -156,10 +156,10 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         An index into the request's `messages`, `input` or `contents`, or -1 (`assembler.report.cache.OPENING`) if the
         system text or the tools differ. None if the whole previous request is a prefix of this one.
         """
-        from assembler.report.cache.entries import emission_of, first_changed
+        from assembler.report.cache.entries import first_changed, request_bytes_of
 
         must_be("previous", cast(object, previous), (Context,), "the Context of an earlier build")
-        return first_changed(emission_of(self.inside), emission_of(previous.inside))
+        return first_changed(request_bytes_of(self.inside), request_bytes_of(previous.inside))
 
     @property
     def cacheable(self) -> Count:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import attrs
 
-from assembler.conversation.messages import Message
 from assembler.conversation.pins import find_undroppable
 from assembler.conversation.policy_memory import read_remembered
 from assembler.conversation.turns import is_head, opens_turn
@@ -362,13 +361,9 @@ def _add_turns_that_fit(plan: Planned, tokens_left: Tokens, start: Known | None)
         wider = plan.leaving(_keep_from(plan, first), ledger)
         if wider.fits(tokens_left):
             plan = wider
-        elif not _is_blank(ledger.reading(first)):
+        elif not ledger.reading(first).is_blank:
             break
     return plan
-
-
-def _is_blank(message: Message) -> bool:
-    return all(isinstance(part, str) and not part.strip() for part in message.parts)
 
 
 def _keep_from(plan: Planned, first: int) -> Trimmed:

@@ -30,13 +30,13 @@ class ClearReasoning:
     keep: int = attrs.field(default=1, converter=as_int, validator=at_least_zero)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a message, oldest first. O(messages that stay)."""
+        """One change for each message, oldest first. O(messages that stay)."""
         until = passage.turn_from_the_end(max(self.keep, 1))
         alone: list[int] = []
         for index, message in passage:
             if index >= until:
                 return
-            if _is_item(message):
+            if _is_reasoning_item(message):
                 alone.append(index)
                 continue
             if alone and may_lose_id(message):
@@ -50,7 +50,7 @@ class ClearReasoning:
                 yield Change({index: silent}, "reasoning cleared")
 
 
-def _is_item(message: Message) -> bool:
+def _is_reasoning_item(message: Message) -> bool:
     return message.shape == RESPONSES and bool(message.parts) and not _says_more(message)
 
 

@@ -24,7 +24,7 @@ CLEARED = "[cleared]"
 NO_ARGUMENTS = "{}"
 
 
-def _names(names: Collection[str]) -> frozenset[str]:
+def _read_names(names: Collection[str]) -> frozenset[str]:
     given = (names,) if isinstance(names, str) else names
     if not iterates(given):
         raise BudgetError(f"ClearToolResults: exclude is a set of tools' names, got {type(names).__name__}")
@@ -40,7 +40,7 @@ class ClearToolResults:
 
     keep: int = attrs.field(default=3, converter=as_int, validator=at_least_zero)
     placeholder: str = attrs.field(default=CLEARED, validator=a_text)
-    exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_names)
+    exclude: frozenset[str] = attrs.field(default=frozenset(), converter=_read_names)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
         """One change for each result, oldest first, and one for its call. A message with more than 16 of them gets

@@ -14,9 +14,9 @@ from budgets import BudgetError
 FETCH = "fetch_result"
 """The name of the tool, by which its results are recognised."""
 
-_PLACES = 20
+MOST_PLACES = 20
 """The most places that one search shows."""
-_AROUND = 200
+_CHARACTERS_AROUND = 200
 """Characters that a search shows on each side of a match."""
 
 _ID_ONLY: Mapping[str, Any] = {
@@ -78,7 +78,7 @@ def _read_place(given: object, otherwise: int, most: int) -> int:
 
 def _search_text(text: str, search: str, offset: int) -> str:
     sought, shown, end = re.compile(re.escape(search), re.IGNORECASE), list[str](), 0
-    while len(shown) < _PLACES and (place := sought.search(text, end)) is not None:  # behind what is shown already
-        start, end = max(place.start() - _AROUND, end), place.end() + _AROUND
+    while len(shown) < MOST_PLACES and (place := sought.search(text, end)) is not None:  # behind what is shown already
+        start, end = max(place.start() - _CHARACTERS_AROUND, end), place.end() + _CHARACTERS_AROUND
         shown.append(f"[from {offset + start}] {text[start:end]}")
     return "\n".join(shown)

@@ -63,7 +63,7 @@ class KeepRelevant:
         return Traits(keeps=keeps, pins=self.pins, low_water=self.low_water, unmarked=unmarked)
 
     def rewrites(self, passage: Passage, /) -> Iterator[Change]:
-        """One change a turn, the least relevant first."""
+        """One change for each turn, the least relevant first."""
         floor = passage.turn_from_the_end(self.keep_turns)
         turns = [turn for turn in passage.turns() if turn[0] < floor]
         if not turns:
@@ -87,7 +87,9 @@ class KeepRelevant:
         except BudgetError as error:
             raise PlanError(name, f"cannot order the turns: {error}") from None
         if len(scores) != len(texts):
-            raise PlanError(name, f"got {len(scores)} scores for {len(texts)} turns; score() must return one a text")
+            raise PlanError(
+                name, f"got {len(scores)} scores for {len(texts)} turns; score() must return one for each text"
+            )
         return scores
 
 

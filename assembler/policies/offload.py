@@ -86,10 +86,10 @@ class Offload:
         self, passage: Passage, texts: Mapping[Place, str], say: Callable[[str], str], what: str, done: str
     ) -> Iterator[Change]:
         for index, places in together(texts):
-            message, one = passage.current(index), len(places) == 1
+            message, alone = passage.current(index), len(places) == 1
             make = partial(_put_texts, message, {place: partial(say, texts[index, place]) for place in places})
             pointing = passage.once((index, done, *places), message, make)
-            yield Change({index: pointing}, f"{what} {done}" if one else f"{len(places)} {what}s {done}")
+            yield Change({index: pointing}, f"{what} {done}" if alone else f"{len(places)} {what}s {done}")
 
     def _point_to_equal(self, text: str) -> str:
         return f'[{_EQUAL}; {FETCH}(id="{self._store_text(text)}") gives it back]'

@@ -46,10 +46,10 @@ class _Remembered(Generic[T]):
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             known.update(zip(new, find(new), strict=True))
-            self._keep({text: known[text] for text in new})
+            self._keep_results({text: known[text] for text in new})
         return [known[text] for text in texts]
 
-    def _keep(self, found: Mapping[str, T]) -> None:
+    def _keep_results(self, found: Mapping[str, T]) -> None:
         longer = sum(map(len, found))
         if self._characters + longer > _REMEMBERED:
             self._found, self._characters = {}, 0
@@ -61,7 +61,7 @@ class _Remembered(Generic[T]):
         return _Remembered, ()
 
 
-def _above_zero(score: object, field: attrs.Attribute[float], value: object) -> None:
+def _a_weight(score: object, field: attrs.Attribute[float], value: object) -> None:
     number = finite(f"BM25.{field.name}", cast("float", value))
     if number < 0 or (field.name == "b" and number > 1):
         raise BudgetError(f"BM25: {field.name} is {number}; k1 is 0 or more, and b is between 0 and 1")
@@ -79,8 +79,8 @@ class BM25:
     O(characters) of texts that it has not seen, and O(texts · words of the question).
     """
 
-    k1: float = attrs.field(default=1.2, validator=_above_zero)
-    b: float = attrs.field(default=0.75, validator=_above_zero)
+    k1: float = attrs.field(default=1.2, validator=_a_weight)
+    b: float = attrs.field(default=0.75, validator=_a_weight)
     _counted: _Remembered[Mapping[str, int]] = attrs.field(
         factory=_Remembered[Mapping[str, int]], init=False, eq=False, repr=False
     )

@@ -225,7 +225,7 @@ class SummaryRequest:
         if view.length <= self.first or view.readings.keepsakes.find(self.policy, Written) != self.before:
             return False
         now = view.messages(self.ledger.first, self.first)
-        return all(one == self.ledger.reading(index) for index, one in enumerate(now, self.ledger.first))
+        return all(message == self.ledger.reading(index) for index, message in enumerate(now, self.ledger.first))
 
 
 def _read_text(answer: object) -> str | SummaryError:

@@ -34,7 +34,7 @@ next message does not fit, so it comes to a little less: 67 to 72 % on the ten k
 fills it as much."""
 _CORRECTION = 4
 """How strongly a mark corrects a mean that is off. Values from 3 to 6 give the same result on the ten kinds."""
-_LEAST, _MOST = 0.15, 0.85
+_LOWEST_MARK, _HIGHEST_MARK = 0.15, 0.85
 IN_A_LADDER = 0.5
 """The mark of `AUTO` in a ladder, where the other policies also decide how far down a cut goes."""
 
@@ -61,7 +61,7 @@ class KeptSoFar(Value):
         if low_water != "auto":
             return low_water
         mean = self.tokens / (self.messages * tokens_left) if self.messages and tokens_left else FULL
-        return min(_MOST, max(_LEAST, 2 * FULL - 1 + _CORRECTION * (FULL - mean)))
+        return min(_HIGHEST_MARK, max(_LOWEST_MARK, 2 * FULL - 1 + _CORRECTION * (FULL - mean)))
 
 
 @hints_at(

@@ -67,11 +67,7 @@ def _must_stay(passage: Passage, newest: Mapping[int, Message], step: Sequence[i
         return False
     earlier = (index for index, _ in passage.newest_first() if index < step[0])
     before = next(earlier, None)
-    return before is None or newest[before].role == "assistant" or _is_blank(newest[before])
-
-
-def _is_blank(message: Message) -> bool:
-    return all(isinstance(part, str) and not part.strip() for part in message.parts)
+    return before is None or newest[before].role == "assistant" or newest[before].is_blank
 
 
 def _says_something(message: Message) -> bool:

@@ -91,8 +91,8 @@ class Truncate:
             return shorter
         if isinstance(part, Call):
             return attrs.evolve(part, arguments=shorter, given=None)
-        arguments: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part, text) else None
-        return attrs.evolve(cast(Result, part), parts=(shorter,), given=arguments)
+        given: Mapping[str, Any] | None = json.loads(shorter) if _is_json(part, text) else None
+        return attrs.evolve(cast(Result, part), parts=(shorter,), given=given)
 
 
 def _is_json(part: Part, text: str) -> bool:
@@ -137,7 +137,7 @@ def _keep_ends(pieces: list[str], number: int, where: Where) -> str:
 
 _GRAPHEME = r"\p{GCB=RI}{2}(?![\p{GCB=Extend}\p{GCB=ZWJ}\p{GCB=SpacingMark}])|\X"
 r"""A flag is two regional indicators. At each of them `\X` looks back over the whole row, which is quadratic. So this
-matches a pair by itself, unless a character follows that may join it, which happens once a row."""
+matches a pair by itself, unless a character follows that may join it, which happens once in a row."""
 
 
 def graphemes(text: str) -> list[str]:

@@ -15,8 +15,8 @@ Value: TypeAlias = str | int | float | bool | list[str]
 def figures_of(plan: Planned) -> dict[str, Value]:
     """The tokens by region, the budget, and what was kept and dropped. O(messages)."""
     budget, dropped = plan.settings.budget, plan.dropped
-    shortened = sum(1 for one in dropped if one.outcome == "shortened")
-    omitted = [one for one in plan.measured.rendered.omitted if one.region == "knowledge"]
+    shortened = sum(message.outcome == "shortened" for message in dropped)
+    omitted = [item for item in plan.measured.rendered.omitted if item.region == "knowledge"]
     found: dict[str, Value] = {
         "dialect": plan.settings.dialect.name,
         "tokens.total": plan.count.tokens,

@@ -48,13 +48,13 @@ def fixed_items(measured: Measured) -> Iterator[Item]:
     for at, (piece, count) in enumerate(zip(measured.rendered.every_piece, prices.pieces, strict=True)):
         yield attrs.evolve(_make_item(piece.region, piece.name, count, piece.text), stable=at < system)
     omitted = measured.rendered.omitted
-    yield from (_make_left_out_item(one) for one in omitted if one.region != "capability")
+    yield from (_make_left_out_item(item) for item in omitted if item.region != "capability")
     for message, count in zip(measured.head, prices.head, strict=True):
         name = f"{message.role} message at the head"
         yield attrs.evolve(_make_item("instruction", name, count, (message,)), messages=1)
     for tool, count in zip(measured.regions.tools, prices.tools, strict=True):
         yield _make_item("capability", tool.name, count, tool)
-    yield from (_make_left_out_item(one) for one in omitted if one.region == "capability")
+    yield from (_make_left_out_item(item) for item in omitted if item.region == "capability")
     if prices.tools:
         yield _make_item("capability", "wrapping of the tools", prices.tooling)
     if (output := measured.regions.output) is not None:

@@ -171,7 +171,7 @@ def _list_idle_notes(plan: Planned, rows: Sequence[Row]) -> Iterator[str]:
     """The reasons of policies that could not help. What a single policy saved is not counted: rows name it."""
     idle = plan.trimmed.idle
     named = {row.reason for row in rows} if idle else ()
-    return (str(one) for one in idle if one.in_words not in named)
+    return (str(decision) for decision in idle if decision.in_words not in named)
 
 
 _GUESSING = frozenset({"openai_chat", "openai_responses"})
@@ -242,10 +242,10 @@ def _make_rows(plan: Planned, turns: Turns) -> list[Row]:
         tokens = plan.ledger.price(summary).tokens
         rows.append(Row("conversation", "in place of dropped turns", 0, tokens, reason="summary"))
     missing = plan.count.tokens - sum(map(TOKENS, rows), turns.tokens + framing.after)
-    return _make_add_up(plan, [*rows, *turns.rows, framing], missing)
+    return _adjust_rows(plan, [*rows, *turns.rows, framing], missing)
 
 
-def _make_add_up(plan: Planned, rows: list[Row], missing: Tokens) -> list[Row]:
+def _adjust_rows(plan: Planned, rows: list[Row], missing: Tokens) -> list[Row]:
     """Adjust the rows so that they add up to the count, as they do not with a template or after a bill.
 
     A surplus becomes a row of the framing. A deficit is taken from the rows of the conversation in proportion, and from

@@ -31,7 +31,7 @@ def shown_name(text: str) -> str:
     if text.isprintable():
         return text
     needed = {run.start() for run in _JOINER.finditer(text) if count_needed(text, *run.span())}
-    return "".join(one if one.isprintable() or place in needed else "�" for place, one in enumerate(text))
+    return "".join(char if char.isprintable() or place in needed else "�" for place, char in enumerate(text))
 
 
 _JOINER = re.compile("(?<![\u200c\u200d])[\u200c\u200d](?![\u200c\u200d])")

@@ -95,7 +95,7 @@ def _draw_bar(tokens: Tokens, whole: Tokens, cells: int) -> str:
 
 def _write_item_table(report: Report, width: int) -> Iterator[str]:
     widest = min(_NAME, width - _BESIDE_THE_NAME) + max(0, min(width - WIDTH, _WIDER))
-    name = min(widest, max([_NARROW, *(_count_columns(f"  {row.name}{_count_messages(row)} ") for row in report.rows)]))
+    name = min(widest, max([_NARROW, *(_count_columns(f"  {row.name}{_note_messages(row)} ") for row in report.rows)]))
     yield f"{'item':<{name}}{'before':>{_NUMBER}}{'after':>{_NUMBER}}  outcome"
     region, printed = "", set[str]()
     for row in sorted(report.rows, key=lambda row: REGIONS.index(row.region)):  # in the order of the table above
@@ -138,13 +138,13 @@ def _write_notes(report: Report, width: int) -> Iterator[str]:
         yield from _wrap_text(line, width)
 
 
-def _count_messages(row: Row) -> str:
+def _note_messages(row: Row) -> str:
     return f" ({row.messages} messages)" if row.messages > 1 and row.outcome == "dropped" else ""
 
 
 def _write_item(row: Row, reason: str, name_width: int, width: int) -> Iterator[str]:
     before = "?" if row.before is None else f"{row.before:,}"
-    counted = _count_messages(row)
+    counted = _note_messages(row)
     name = _fit_text(f"  {row.name}", name_width - 1 - len(counted)) + counted
     name += " " * (name_width - _count_columns(name))
     line = f"{name}{before:>{_NUMBER}}{row.after:>{_NUMBER},}  {row.outcome}"
@@ -181,4 +181,4 @@ def _count_columns(text: str) -> int:
     """The terminal columns of a text: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)
-    return sum(2 if unicodedata.east_asian_width(one) in "WF" else not unicodedata.combining(one) for one in text)
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else not unicodedata.combining(char) for char in text)

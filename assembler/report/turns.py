@@ -104,11 +104,11 @@ def _find_facts(plan: Planned, turns: Sequence[Span], known: Mapping[int, TurnFa
         turn = known.get(start)
         if turn is None or turn.stop > stop:  # the longer one is a fork's
             turn = TurnFacts(start, start, {}, ())
-        facts.append(turn if turn.stop == stop else _read_on(plan, turn, stop))
+        facts.append(turn if turn.stop == stop else _extend_facts(plan, turn, stop))
     return facts
 
 
-def _read_on(plan: Planned, turn: TurnFacts, stop: int) -> TurnFacts:
+def _extend_facts(plan: Planned, turn: TurnFacts, stop: int) -> TurnFacts:
     """The facts of a turn that has grown. O(its new messages)."""
     called = {**turn.called}
     results: list[tuple[str, str, str]] = []

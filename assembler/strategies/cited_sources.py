@@ -151,10 +151,10 @@ class CitedSources:
         writer = writer_for(space, self.layout)
         sources, gone = self._drop_duplicates(ranked_sources(regions.documents, self.reliability), writer)
         candidates = writer.candidates(sources)
-        may = list(range(len(sources)))
+        capped = list(range(len(sources)))
         if self.per_document is not None:
-            may = cap_per_document(candidates, self.per_document)
-        allowed = may[: self.top_k]
+            capped = cap_per_document(candidates, self.per_document)
+        allowed = capped[: self.top_k]
 
         def lay_out(chosen: Sequence[Source]) -> Rendered:
             return self._lay_out_chosen(regions, chosen, writer)
@@ -174,7 +174,7 @@ class CitedSources:
                 chosen, rendered = shelf.complete(whole, self.max_tokens, chosen, rendered)
             if allowed and not chosen and self._asks_nothing(writer):  # such a message is only sent with a source
                 chosen, rendered = shelf.choose_cheapest()
-        reasons = {**dict.fromkeys(may, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
+        reasons = {**dict.fromkeys(capped, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
         return attrs.evolve(rendered, omitted=(*gone, *_list_omitted(sources, candidates, reasons, chosen)))
 
     def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:

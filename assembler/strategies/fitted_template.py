@@ -41,7 +41,7 @@ def _find_template(strategy: FittedTemplate) -> ValidatedPromptTemplate:
     return cast(ValidatedPromptTemplate, strategy.template)  # the converter made one of a text
 
 
-def _uses(template: ValidatedPromptTemplate, variable: str) -> bool:
+def _takes_variable(template: ValidatedPromptTemplate, variable: str) -> bool:
     return variable in template.input_variables or variable in template.optional_variables
 
 
@@ -79,7 +79,7 @@ class FittedTemplate:
     def __attrs_post_init__(self) -> None:
         template = _find_template(self)
         name = template.name
-        if not _uses(template, self.documents) or self.documents == self.question:
+        if not _takes_variable(template, self.documents) or self.documents == self.question:
             raise PromptError(
                 f"template {name!r} has no variable {self.documents!r} for the documents: name it with documents=…",
                 name=name,
@@ -206,9 +206,9 @@ class _Prompts:
             pieces = join_where_counts_do_not_add([*own, *cut_prompt(text, bare, documents, words)])
             return Rendered(tuple(pieces), sources=sources)
         start, stop = place
-        here, there = self._find_question(self._bare) or (len(bare), len(bare))
-        before = cut_prompt(text[:start], bare[:here], documents, words)
-        after = cut_prompt(text[stop:], bare[there:], documents, words)
+        bare_start, bare_stop = self._find_question(self._bare) or (len(bare), len(bare))
+        before = cut_prompt(text[:start], bare[:bare_start], documents, words)
+        after = cut_prompt(text[stop:], bare[bare_stop:], documents, words)
         around = Around(tuple(before), tuple(after)) if before or after else None
         return Rendered(own, around=around, sources=sources)
 
@@ -230,15 +230,15 @@ class _Prompts:
 
     def _render_ordered(self, ordered: Sequence[Source]) -> Prompt:
         values = {self.strategy.documents: self._write_sources(ordered)}
-        if self._asks:
+        if self._takes_question:
             values[self.strategy.question] = self.question or ""
         return self._own_template.format(**values)
 
     def _write_sources(self, ordered: Sequence[Source]) -> object:
-        each = [self._list_fields_of(source) for source in ordered]
+        listed = [self._list_fields_of(source) for source in ordered]
         if self._is_jinja:
-            return each
-        return SEPARATOR.join(checked_text(one, field="fields of a document") for one in each)
+            return listed
+        return SEPARATOR.join(checked_text(text, field="fields of a document") for text in listed)
 
     def _list_fields_of(self, source: Source) -> object:
         if source not in self._values:
@@ -249,7 +249,7 @@ class _Prompts:
     def _find_question(self, prompt: Prompt) -> tuple[int, int] | None:
         """Where the prompt has the question as a value, the last time on its own if there is such a place."""
         question, text = self.question, prompt.text
-        if question is None or not self._asks:
+        if question is None or not self._takes_question:
             return None
         alone = (span[0] for span in reversed(prompt.values) if text[slice(*span)] == question)
         within = (place for span in prompt.values if (place := text.find(question, *span)) >= 0)
@@ -265,8 +265,8 @@ class _Prompts:
         return self._own_template.template_format == "jinja2"
 
     @property
-    def _asks(self) -> bool:
-        return _uses(self._own_template, self.strategy.question)
+    def _takes_question(self) -> bool:
+        return _takes_variable(self._own_template, self.strategy.question)
 
 
 def _find_text(document: Document) -> str:

@@ -15,19 +15,19 @@ from assembler.strategies.strategy import Rendered
 from assembler.text.checked import checked_text
 from budgets import Tokens
 
-_REFILLS = 8
+_MOST_REFILLS = 8
 """How often to fill the tokens that merging freed. Each time less is freed."""
 
-_AGAIN = 4
+_MOST_CHOICES = 4
 """How often to choose again for the tokens that a whole costs less. Each time takes a layout or a few."""
 
-_MANY = 8
+_MANY_SOURCES = 8
 """How many sources show whether the bounds of their prices were rounded up."""
 
-_ROUNDED: Tokens = 4
+_ROUNDING: Tokens = 4
 """How much less a source may cost in a request than on its own, if no other source shows how much it is."""
 
-_NEIGHBOURS = 32
+_MOST_NEIGHBOURS = 32
 """How many neighbours of chosen sources to try, because they cost less when merged. Each takes a layout."""
 
 Choice: TypeAlias = tuple[list[int], Rendered]
@@ -99,11 +99,11 @@ class Shelf:
         A source that does not fit then is left out of the next choice: its price says too little of what it costs.
         """
         shelf, best, low = self, tried, tokens_left
-        for _ in range(_AGAIN):
+        for _ in range(_MOST_CHOICES):
             picked, _, left = best
             high = self.cost(picked) + left
-            if high > low or len(picked) < _MANY:  # many pieces show it, if their bounds were rounded up
-                high += _ROUNDED
+            if high > low or len(picked) < _MANY_SOURCES:  # many pieces show it, if their bounds were rounded up
+                high += _ROUNDING
             high = high if max_tokens is None else min(high, max_tokens)
             more = shelf.pick(high)
             if high <= low or more == picked:
@@ -141,7 +141,7 @@ class Shelf:
             left = self.writer.space.left(found)
             return found if (left is None or left >= 0) and self.writer.cost(found) <= tokens_left else None
 
-        for _ in range(_REFILLS):
+        for _ in range(_MOST_REFILLS):
             freed = tokens_left - self.writer.cost(rendered)
             more = self.pick(self.cost(picked) + freed) if freed > 0 else picked
             if not set(more) > set(picked) or (wider := lay_out_if_fits(more)) is None:
@@ -152,7 +152,7 @@ class Shelf:
         for at in self.allowed:
             source = self.sources[at]
             is_near = (str(source.origin), metadata_of(source.document, "chunk_index")) in near
-            if tries == _NEIGHBOURS or at in taken or not is_near:
+            if tries == _MOST_NEIGHBOURS or at in taken or not is_near:
                 continue
             tries += 1
             if (wider := lay_out_if_fits([*picked, at])) is not None:
@@ -176,9 +176,9 @@ class Shelf:
         for by_price in (True, False):
             tries = 0
             for at in self.allowed:
-                if tries == _REFILLS or not (by_price or not picked or saved > 0):
+                if tries == _MOST_REFILLS or not (by_price or not picked or saved > 0):
                     break
-                if at in picked or (by_price and self.cost([at]) > left + max(saved, _ROUNDED)):
+                if at in picked or (by_price and self.cost([at]) > left + max(saved, _ROUNDING)):
                     continue
                 tries += 1
                 more = [*picked, at]

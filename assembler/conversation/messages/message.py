@@ -195,6 +195,11 @@ class Message:
         return Result in map(type, self.parts)
 
     @property
+    def is_blank(self) -> bool:
+        """Whether it holds only blank texts, or nothing. O(characters)."""
+        return all(isinstance(part, str) and not part.strip() for part in self.parts)
+
+    @property
     def has_only_results(self) -> bool:
         """Whether it holds only results. O(parts)."""
         return bool(self.parts) and all(type(part) is Result for part in self.parts)

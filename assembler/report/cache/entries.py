@@ -25,28 +25,28 @@ OPENING = -1
 
 
 @attrs.frozen
-class Emitted:
+class RequestBytes:
     """A request in two parts: everything but the conversation list as one text, and the list's entries."""
 
     opening: bytes
     entries: tuple[bytes, ...]
 
 
-def read_emitted(request: Mapping[str, Any], history: str = "messages") -> Emitted | None:
+def read_request_bytes(request: Mapping[str, Any], history: str = "messages") -> RequestBytes | None:
     """The bytes of a request; None if it has no list under `history`, as a prompt. O(characters)."""
     if not isinstance(request.get(history), list):
         return None
     entries = cast("list[object]", request[history])
     opening = {name: value for name, value in request.items() if name != history}
-    return Emitted(_spell(opening), tuple(_spell(entry) for entry in entries))
+    return RequestBytes(_spell_bytes(opening), tuple(_spell_bytes(entry) for entry in entries))
 
 
-def emission_of(plan: Planned, layout: Layout | None = None) -> Emitted:
+def request_bytes_of(plan: Planned, layout: Layout | None = None) -> RequestBytes:
     """The bytes of a plan's request; for a rendered prompt, those of its messages in the plain dialect."""
     emission = plan.emission if layout is None else emit_layout(plan.settings.dialect, layout)
-    found = read_emitted(emission.request, plan.settings.dialect.api.history)
+    found = read_request_bytes(emission.request, plan.settings.dialect.api.history)
     if found is None:
-        found = read_emitted(DIALECTS["plain"].emit(plan.layout if layout is None else layout).request)
+        found = read_request_bytes(DIALECTS["plain"].emit(plan.layout if layout is None else layout).request)
     if found is None:
         raise AssertionError("the plain spelling has a list of messages")
     return found
@@ -58,13 +58,13 @@ def prefix_hash(plan: Planned) -> str:
     An entry that the newest turn shares with an older one, as when an API merges two user messages, belongs to the
     newest. Raises the dialect's errors. O(characters of the request).
     """
-    whole = emission_of(plan)
+    whole = request_bytes_of(plan)
     prefix = whole.entries[: len(whole.entries) - _count_newest_entries(plan)]
     # JSON has no raw line breaks, so different lists of entries never join to the same bytes.
     return hashlib.sha256(b"\n".join([whole.opening, *prefix])).hexdigest()
 
 
-def first_changed(now: Emitted, before: Emitted) -> int | None:
+def first_changed(now: RequestBytes, before: RequestBytes) -> int | None:
     """The first entry of `now` that differs from `before`, for `Context.first_changed`. O(entries)."""
     if now.opening != before.opening:
         return OPENING
@@ -83,12 +83,12 @@ def _count_newest_entries(plan: Planned) -> int:
     layout = plan.layout
     alone = attrs.evolve(layout, system=None, head=(), messages=layout.messages[len(layout.messages) - later :])
     try:
-        return len(emission_of(plan, alone).entries)
+        return len(request_bytes_of(plan, alone).entries)
     except ConversationError:
         return 0
 
 
-def _spell(value: object) -> bytes:
+def _spell_bytes(value: object) -> bytes:
     """Compact JSON in the order that is sent. ASCII, so that lone surrogates cause no error."""
     return json.dumps(value, separators=(",", ":"), default=_write_value).encode()
 

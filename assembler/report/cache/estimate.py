@@ -59,13 +59,13 @@ def count_served(plan: Planned, previous: Planned) -> Count:
     """
     ours, theirs = plan.settings, previous.settings
     if (ours.dialect.name, ours.model) != (theirs.dialect.name, theirs.model) or not _are_same_tools(plan, previous):
-        return _NONE
+        return _NOTHING_SERVED
     if plan.layout.system != previous.layout.system or not _are_same_messages(plan.layout.head, previous.layout.head):
-        return attrs.evolve(_NONE, upper=servable(plan.measured.capability, rule_of(plan)).upper)
+        return attrs.evolve(_NOTHING_SERVED, upper=servable(plan.measured.capability, rule_of(plan)).upper)
     return servable(_price_prefix(plan) + total(_list_shared_prices(plan, previous)), rule_of(plan))
 
 
-_NONE = Count(0, Grade.ESTIMATED, upper=0)
+_NOTHING_SERVED = Count(0, Grade.ESTIMATED, upper=0)
 
 
 def servable(prefix: Count, rule: PrefixCache | None) -> Count:
@@ -93,8 +93,8 @@ def _are_same_messages(ours: Sequence[Message], theirs: Sequence[Message]) -> bo
     return len(ours) == len(theirs) and all(map(_is_same_message, ours, theirs))
 
 
-def _is_same_message(one: Message, other: Message) -> bool:
-    return one is other or (one.role == other.role and spell_message(one) == spell_message(other))
+def _is_same_message(ours: Message, theirs: Message) -> bool:
+    return ours is theirs or (ours.role == theirs.role and spell_message(ours) == spell_message(theirs))
 
 
 def _list_shared_prices(plan: Planned, previous: Planned) -> Iterator[Count]:

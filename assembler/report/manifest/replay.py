@@ -60,7 +60,7 @@ def _compare_gathered(manifest: Mapping[str, Any], draft: Draft, settings: Setti
 
 def differences(place: str, then: object, now: object) -> Iterator[Difference]:
     """The differing leaves of two trees of plain data. Items of lists are compared by position."""
-    before_it, after_it = then, now
+    before_value, after_value = then, now
     if then == now:
         return
     if isinstance(then, Mapping) and isinstance(now, Mapping):
@@ -70,7 +70,7 @@ def differences(place: str, then: object, now: object) -> Iterator[Difference]:
     elif isinstance(then, list) and isinstance(now, list):
         yield from _compare_items(place, cast("Sequence[object]", then), cast("Sequence[object]", now))
     else:
-        yield Difference(place.removesuffix(".sha256"), _make_scalar(before_it), _make_scalar(after_it))
+        yield Difference(place.removesuffix(".sha256"), _make_scalar(before_value), _make_scalar(after_value))
 
 
 def _compare_items(place: str, then: Sequence[object], now: Sequence[object]) -> Iterator[Difference]:

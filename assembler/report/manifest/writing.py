@@ -52,8 +52,8 @@ def gathered_of(draft: Draft, view: HistoryView, settings: Settings) -> dict[str
             "instruction": _describe_instruction(regions),
             "tools": [{"id": tool.name, "sha256": _hash_tool(tool)} for tool in regions.tools],
             "knowledge": [
-                {"id": f"knowledge-{place}", "sha256": _hash_document(one)}
-                for place, one in enumerate(regions.documents)
+                {"id": f"knowledge-{place}", "sha256": _hash_document(document)}
+                for place, document in enumerate(regions.documents)
             ],
             "output": None if regions.output is None else digest(attrs.asdict(regions.output)),
             "choice": regions.choice,
@@ -74,8 +74,9 @@ def _hash_tool(tool: Tool) -> str:
     return digest([tool.name, tool.description, tool.parameters, tool.extra, tool.seen])
 
 
-def _hash_document(one: Document) -> str:
-    return digest([one.text, one.type, one.trusted, one.source, one.score, one.embedding, one.metadata])
+def _hash_document(document: Document) -> str:
+    named = [document.text, document.type, document.trusted, document.source]
+    return digest([*named, document.score, document.embedding, document.metadata])
 
 
 def _describe_message(view: HistoryView, index: int) -> dict[str, Any]:
@@ -154,14 +155,15 @@ def decision_of(plan: Planned) -> dict[str, Any]:
         "knowledge": _describe_knowledge(plan),
         "messages": _list_outcomes(plan),
         "summary": None if summary is None else {"sha256": digest(summary.seen)},
-        "policies": [{"policy": one.policy, "saved": one.saved} for one in plan.trimmed.decisions],
+        "policies": [{"policy": decision.policy, "saved": decision.saved} for decision in plan.trimmed.decisions],
     }
 
 
 def _describe_knowledge(plan: Planned) -> list[dict[str, Any]]:
     """The documents in the request, in order; a merged or shortened one has no id."""
-    places = {id(one): f"knowledge-{place}" for place, one in enumerate(plan.draft.regions.documents)}
-    return [{"id": places.get(id(one)), "sha256": _hash_document(one)} for one in plan.measured.rendered.sources]
+    ids = {id(document): f"knowledge-{place}" for place, document in enumerate(plan.draft.regions.documents)}
+    sources = plan.measured.rendered.sources
+    return [{"id": ids.get(id(document)), "sha256": _hash_document(document)} for document in sources]
 
 
 def _list_outcomes(plan: Planned) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ def _list_turn_items(plan: Planned) -> Iterator[Item]:
     turns, readable = _find_turns(plan)
     newest = turns[-1][0] if turns else plan.view.length
     for start, stop in turns:
-        count = _count(plan.ledger, start, stop) if start >= readable or start in pinned else None
+        count = _price_turn(plan.ledger, start, stop) if start >= readable or start in pinned else None
         notes = [_NEWEST] * (start == newest) + [_PINNED] * (start in pinned)
         yield _make_turn_item(plan, (start, stop), count, notes)
 
@@ -89,7 +89,7 @@ def _find_largest(ledger: Ledger, start: int, messages: Sequence[Message]) -> tu
     return start + at, messages[at].role, sizes[at]
 
 
-def _count(ledger: Ledger, start: int, stop: int) -> Count | None:
+def _price_turn(ledger: Ledger, start: int, stop: int) -> Count | None:
     try:
         return ledger.turn(start, stop)
     except AssemblyError:
@@ -137,8 +137,8 @@ def _make_summary_state(plan: Planned) -> Iterator[State]:
     summary = plan.trimmed.cut.summary
     if summary is not None:
         count = plan.ledger.price(summary)
-        said = Item("conversation", "in place of dropped turns", 0, count.grade, "summary", stands_in=True)
-        yield attrs.evolve(said, content=(summary,)), count.tokens, "kept"
+        item = Item("conversation", "in place of dropped turns", 0, count.grade, "summary", stands_in=True)
+        yield attrs.evolve(item, content=(summary,)), count.tokens, "kept"
 
 
 def _list_message_states(plan: Planned) -> Iterator[State]:

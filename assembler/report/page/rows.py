@@ -50,7 +50,7 @@ class Rows:
         """The rows and texts for the page's script."""
         return {"rows": list(self._rows), "words": list(self._words)}
 
-    def _place_state(self, state: State, said: int) -> int:
+    def _place_state(self, state: State, content: int) -> int:
         item, after, outcome = state
         text = None if self._texts is None else text_of(item.content, self._texts)
         row = (
@@ -65,7 +65,7 @@ class Rows:
             item.messages,
             _find_kind(item),
             0 if item.largest is None else (item.largest[0], self.word(item.largest[1]), item.largest[2]),
-            said,
+            content,
             *([] if text is None else [text]),
         )
         return self._rows.setdefault(row, len(self._rows))

@@ -24,7 +24,7 @@ from budgets import Budget, ContextLengthError, Tokens
 
 _SHARES = 40
 """The windows to ask one by one, in steps of 2.5 % of the drawn range."""
-_ASKED = "what is dropped depends on more than how many turns fit."
+_WHY_SOME = "what is dropped depends on more than how many turns fit."
 _NONE_FITS = "Other windows are not drawn: none was found that holds the same items."
 _REACH = 4
 """How far the slider goes beyond the budget's window, if more tokens would keep more."""
@@ -205,9 +205,9 @@ def _sample_sizes(
         return Outlook(missing=_NONE_FITS)
     sizes = tuple(size_of(other, items) for _, other in sorted(alike.items()))
     if all(_has_same_regions(plan, other) for other in found.values() if other is not None):
-        return Outlook(sizes, most, every=False, below=_explain_least(sizes), some=_ASKED)
-    other = f"Only windows where the same knowledge goes in are drawn, from {sizes[0].window:,} tokens on."
-    return Outlook(sizes, sizes[-1].window, every=False, below=other, some=_ASKED)
+        return Outlook(sizes, most, every=False, below=_explain_least(sizes), some=_WHY_SOME)
+    below = f"Only windows where the same knowledge goes in are drawn, from {sizes[0].window:,} tokens on."
+    return Outlook(sizes, sizes[-1].window, every=False, below=below, some=_WHY_SOME)
 
 
 def _find_smallest(plan: Planned, budget: Budget, least: Tokens) -> set[Tokens]:

@@ -15,10 +15,13 @@ OVERLAP = 20
 """Characters. A shorter overlap may be chance."""
 
 
-def overlap(one: str, other: str) -> int:
-    """The length of the longest ending of `one` that `other` begins with. O(characters): Knuth, Morris and Pratt."""
-    reach = min(len(one), len(other))
-    head, tail = other[:reach], one[len(one) - reach :]
+def overlap(text: str, following: str) -> int:
+    """The length of the longest ending of `text` that `following` begins with.
+
+    O(characters): Knuth, Morris and Pratt.
+    """
+    reach = min(len(text), len(following))
+    head, tail = following[:reach], text[len(text) - reach :]
     fallback = [0] * reach
     matched = 0
     for at in range(1, reach):
@@ -75,8 +78,8 @@ def neighbours_of(source: Source) -> set[tuple[str, int]]:
     return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()
 
 
-def _follows(other: Source, one: Source) -> bool:
-    if one.origin != other.origin:
+def _follows(source: Source, before: Source) -> bool:
+    if before.origin != source.origin:
         return False
-    here, there = metadata_of(one.document, "chunk_index"), metadata_of(other.document, "chunk_index")
-    return isinstance(here, int) and isinstance(there, int) and there == here + 1
+    index, last = metadata_of(source.document, "chunk_index"), metadata_of(before.document, "chunk_index")
+    return isinstance(last, int) and isinstance(index, int) and index == last + 1

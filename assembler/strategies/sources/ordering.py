@@ -54,7 +54,7 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
         return ranked
     ranked.sort(key=attrgetter("score"), reverse=True)  # stable, also in reverse: equal scores stay ordered by place
     if not isinstance(order, Order):
-        return _reorder(ranked, order)
+        return _order_by_function(ranked, order)
     if order is Order.SCORE:
         return ranked
     if order is Order.EDGES_FIRST:
@@ -67,13 +67,13 @@ def order_sources(sources: Sequence[Source], order: Order | ReadingOrder) -> lis
     return sorted(ranked, key=lambda source: (first[source.origin], position(source.document), source.place))
 
 
-def _reorder(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
+def _order_by_function(ranked: Sequence[Source], order: ReadingOrder) -> list[Source]:
     by_document: dict[int, list[Source]] = {}
     for source in reversed(ranked):
         by_document.setdefault(id(source.document), []).append(source)
     reordered = cast(object, order([source.document for source in ranked]))
     documents = list(cast("Iterable[Document]", reordered)) if iterates(reordered) else []
-    found = [left.pop() for one in documents if (left := by_document.get(id(one)))]
+    found = [left.pop() for document in documents if (left := by_document.get(id(document)))]
     if len(found) != len(documents) or len(found) != len(ranked):
         raise PromptError(
             f"order returned {len(found)} of {len(ranked)} documents, and {len(documents) - len(found)} others: "

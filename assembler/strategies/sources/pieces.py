@@ -127,12 +127,12 @@ def _find_seam_after(text: str, place: int) -> int:
     return len(text) if found is None else found.end()
 
 
-def _count_alike(one: str, other: str) -> int:
+def _count_alike(text: str, other: str) -> int:
     """How many first characters two texts have in common. O(characters · log), in C."""
-    alike, most = 0, min(len(one), len(other))
+    alike, most = 0, min(len(text), len(other))
     while alike < most:
         middle = (alike + most + 1) // 2
-        if one[alike:middle] == other[alike:middle]:
+        if text[alike:middle] == other[alike:middle]:
             alike = middle
         else:
             most = middle - 1

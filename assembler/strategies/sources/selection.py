@@ -88,8 +88,9 @@ class Best:
         if len(greedy) == len(candidates) or tokens_left <= 0:
             return greedy
         heading_cost = max(heading(number) for number in _find_dearest_numbers(len(candidates)))
-        scores = _scale_scores([one.score for one in candidates])
-        useful = [at for at, one in enumerate(candidates) if scores[at] > 0 and one.cost + heading_cost <= tokens_left]
+        scores = _scale_scores([candidate.score for candidate in candidates])
+        fitting = [at for at, candidate in enumerate(candidates) if candidate.cost + heading_cost <= tokens_left]
+        useful = [at for at in fitting if scores[at] > 0]
         if len(useful) * tokens_left > self.cells:
             return greedy
         costs = [candidates[at].cost + heading_cost for at in useful]
@@ -114,9 +115,9 @@ def best_subset(weights: Sequence[int], values: Sequence[float], capacity: int) 
     reached = np.zeros(capacity + 1)
     better: list[np.ndarray[tuple[int], np.dtype[np.uint8]]] = []
     for weight, value in zip(weights, values, strict=True):
-        with_it = reached[: capacity + 1 - weight] + value
-        wins = with_it > reached[weight:]
-        np.copyto(reached[weight:], with_it, where=wins)
+        with_item = reached[: capacity + 1 - weight] + value
+        wins = with_item > reached[weight:]
+        np.copyto(reached[weight:], with_item, where=wins)
         better.append(np.packbits(wins))
     chosen: list[int] = []
     tokens_left = capacity

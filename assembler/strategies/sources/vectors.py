@@ -114,12 +114,12 @@ class _Search:
         return is_above(self.vectors[self.places[row]], self.vectors[self.places[other]], self.threshold)
 
 
-def is_above(one: Any, other: Any, threshold: float) -> bool:
+def is_above(first: Any, second: Any, threshold: float) -> bool:
     """Whether the cosine of two vectors is above a threshold. Exact: an equal cosine is not above, despite rounding."""
-    similarity = cosine(one, other)
-    if abs(similarity - threshold) > (len(one) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
+    similarity = cosine(first, second)
+    if abs(similarity - threshold) > (len(first) + _ROUNDED_ROWS) * _DOUBLE_ROUNDING:
         return similarity > threshold
-    a, b = ([Fraction(number) for number in _read_numbers(vector).tolist()] for vector in (one, other))
+    a, b = ([Fraction(number) for number in _read_numbers(vector).tolist()] for vector in (first, second))
     product, limit = _multiply(a, b), Fraction(repr(float(threshold)))  # 0.3 means three tenths
     return product * abs(product) > limit * abs(limit) * _multiply(a, a) * _multiply(b, b)
 
@@ -128,9 +128,9 @@ def _multiply(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
     return sum(map(operator.mul, a, b), Fraction())
 
 
-def cosine(one: Any, other: Any) -> float:
+def cosine(first: Any, second: Any) -> float:
     """The cosine of two vectors in double precision."""
-    a, b = (vector / np.abs(vector).max() for vector in (_read_numbers(one), _read_numbers(other)))
+    a, b = (vector / np.abs(vector).max() for vector in (_read_numbers(first), _read_numbers(second)))
     return float(a @ b / (np.sqrt(a @ a) * np.sqrt(b @ b)))
 
 
@@ -186,11 +186,11 @@ class MarginalRelevance:
     """
 
     def __init__(self, candidates: Sequence[Candidate], relevance: float) -> None:
-        having = [at for at, one in enumerate(candidates) if one.vector is not None]
+        having = [at for at, candidate in enumerate(candidates) if candidate.vector is not None]
         self._rows, places = unit_rows([candidates[at].vector for at in having])
         self._row_of = {having[place]: row for row, place in enumerate(places)}
         self._at_row = np.array([having[place] for place in places], dtype=np.intp)
-        self._worth = relevance * np.array([one.score for one in candidates], dtype=np.float64)
+        self._worth = relevance * np.array([candidate.score for candidate in candidates], dtype=np.float64)
         # A negative similarity counts as 0: being opposite is no advantage over being unrelated.
         self._similarity = np.zeros(len(candidates))
         self._penalty = 1 - relevance

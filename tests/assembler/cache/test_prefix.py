@@ -22,7 +22,7 @@ from assembler.dialects import (
     plain,
 )
 from assembler.report.cache import OPENING
-from assembler.report.cache.entries import Emitted, first_changed, read_emitted
+from assembler.report.cache.entries import RequestBytes, first_changed, read_request_bytes
 from budgets import Budget, ContextLengthError
 
 LISTS = {"anthropic": "messages", "bedrock": "messages", "gemini": "contents", "openai_responses": "input"}
@@ -186,9 +186,9 @@ def test_a_finished_prompt_is_compared_message_by_message() -> None:
 
 
 def test_bytes_inside_a_request_are_compared_by_what_they_are() -> None:
-    def sent(octet: int) -> Emitted:
+    def sent(octet: int) -> RequestBytes:
         image = {"image": {"format": "png", "source": {"bytes": bytes([octet])}}}
-        found = read_emitted({"messages": [{"role": "user", "content": [image]}]})
+        found = read_request_bytes({"messages": [{"role": "user", "content": [image]}]})
         assert found is not None
         return found
 

@@ -29,7 +29,7 @@ from assembler.policies import (
     relevance,
 )
 from assembler.policies.contract import read_changes, verify_cut
-from assembler.policies.fetch import _PLACES  # pyright: ignore[reportPrivateUsage]
+from assembler.policies.fetch import MOST_PLACES
 from assembler.policies.passage import Change, PassageView
 from assembler.policies.relevance import BM25, words
 from assembler.policies.summarize import HEADING
@@ -445,7 +445,7 @@ def test_a_weight_is_above_zero_and_the_weight_of_length_at_most_one(setting: An
 def test_a_search_shows_so_many_places_and_no_more() -> None:
     text = ("x" * 1_000 + "y") * 40
     shown = Fetch({"1": text})("1", search="Y").splitlines()
-    assert len(shown) == _PLACES
+    assert len(shown) == MOST_PLACES
     assert all(line.endswith("x" * 200) and "y" in line for line in shown)
 
 

@@ -255,7 +255,7 @@ NO_SCORES: list[Any] = [
 
 @pytest.mark.parametrize("answer", NO_SCORES)
 def test_wrong_scores_are_refused_by_the_name_of_the_policy(answer: Any) -> None:
-    with pytest.raises(PlanError, match=r"KeepRelevant.*(one a text|cannot order)"):
+    with pytest.raises(PlanError, match=r"KeepRelevant.*(one for each text|cannot order)"):
         built(said("a", "b", "c", "d", "e"), 2, KeepRelevant(lambda question, texts: answer, keep_turns=1))
 
 
