@@ -316,9 +316,7 @@ class Assembler(Generic[Longest]):
         from assembler.validation import must_be
 
         must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
-        if wanted.question.is_about(self._draft.history.current()):
-            wanted.question.settle(checked_text(text, field="summary"))
-        else:
+        if not wanted.question.settle_in(self._draft.history.current(), checked_text(text, field="summary")):
             log_ignored("a summary", "its messages have changed")
         return self
 

@@ -26,6 +26,10 @@ class Question(Protocol):
         """Remember the text, or why there is none, together with its messages."""
         ...
 
+    def settle_in(self, view: HistoryView, text: str) -> bool:
+        """Remember the text with this history, which may be of another assembler. False unless it `is_about` it."""
+        ...
+
     def is_about(self, view: HistoryView) -> bool:
         """Whether `view` still holds the messages to summarise, and no newer summary replaces them."""
         ...

@@ -9,6 +9,7 @@ import attrs
 
 from assembler.conversation.history import HistoryView
 from assembler.conversation.messages import Message, user_message
+from assembler.conversation.messages.read import still_says
 from assembler.conversation.policy_memory import Keepsake, Keepsakes
 from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.errors import MarkupError, SummaryError
@@ -194,38 +195,77 @@ class SummaryRequest:
 
     @property
     def wanted(self) -> Wanted:
-        """The question for the summarizer. Its messages are read first, so that an edit made meanwhile is noticed."""
-        for index in range(self.start, self.first):
-            self.ledger.reading(index)
-        dropped = tuple(self.ledger.objects(self.start, self.first))
-        return Wanted(dropped, None if self.before is None else self.before.text, self.spare, self)
+        """The question for the summarizer. Its messages are read now, so that an edit made meanwhile is noticed."""
+        ledger, dropped = self.ledger, tuple(self.ledger.objects(self.start, self.first))
+        read = tuple(map(ledger.reading, range(self.start, self.first)))
+        question = SummaryQuestion(self.policy, ledger.keepsakes, ledger.first, self.before, read, dropped, self.spare)
+        return Wanted(dropped, question.previous, self.spare, question)
+
+    def unanswered(self, reason: str) -> Cut:
+        """The cut until there is an answer: it keeps the last summary."""
+        return attrs.evolve(_keep_last_summary(self.ledger, self.before, reason), wanted=self.wanted)
+
+
+@attrs.frozen(eq=False)
+class SummaryQuestion:
+    """What a summarizer is asked, and where its answer goes.
+
+    It holds no ledger: decisions are remembered with the prices, and hold the question.
+    """
+
+    policy: Summarize
+    keepsakes: Keepsakes
+    """Those of the history that was asked about, when it was."""
+    head: int
+    """The first message that may be summarised."""
+    before: Written | None
+    read: tuple[Message, ...]
+    """The messages that the last summary does not cover, as they were read."""
+    dropped: tuple[object, ...]
+    spare: Tokens
+
+    @property
+    def previous(self) -> str | None:
+        """The text of the last summary."""
+        return None if self.before is None else self.before.text
 
     @property
     def awaited(self) -> bool:
         """Whether the summarizer is async."""
         return self.policy.traits.awaited
 
-    def unanswered(self, reason: str) -> Cut:
-        """The cut until there is an answer: it keeps the last summary."""
-        return attrs.evolve(_keep_last_summary(self.ledger, self.before, reason), wanted=self.wanted)
-
     def ask(self) -> object:
         """Call the summarizer."""
         assert self.policy.summarizer is not None  # without one, `cut` never raises the question
-        wanted = self.wanted
-        return self.policy.summarizer(list(wanted.dropped), wanted.previous, wanted.max_tokens)
+        return self.policy.summarizer(list(self.dropped), self.previous, self.spare)
 
     def settle(self, answer: object) -> None:
         """Remember the answer; the next cut counts it."""
-        text = answer if isinstance(answer, SummaryError) else _read_text(answer)
-        self.ledger.keepsakes.keep(self.policy, Answer(self.ledger.first, self.first, self.start, self.spare, text))
+        self._keep_answer(answer if isinstance(answer, SummaryError) else _read_text(answer), self.keepsakes)
+
+    def settle_in(self, view: HistoryView, text: str) -> bool:
+        """Remember the text with this history, if it is about it."""
+        about = self.is_about(view)
+        if about:
+            self._keep_answer(_read_text(text), view.readings.keepsakes)
+        return about
 
     def is_about(self, view: HistoryView) -> bool:
-        """Whether `view` still holds the messages to summarise, after the same last summary."""
-        if view.length <= self.first or view.readings.keepsakes.find(self.policy, Written) != self.before:
+        """Whether `view` holds the messages to summarise, or equal ones, after the same last summary."""
+        start, stop = self._span
+        if view.length <= stop or view.readings.keepsakes.find(self.policy, Written) != self.before:
             return False
-        now = view.messages(self.ledger.first, self.first)
-        return all(message == self.ledger.reading(index) for index, message in enumerate(now, self.ledger.first))
+        pairs = zip(self.read, view.messages(start, stop), strict=True)
+        return all(now is then or still_says(then, now.raw) for then, now in pairs)
+
+    @property
+    def _span(self) -> tuple[int, int]:
+        start = self.head if self.before is None else self.before.stop
+        return start, start + len(self.read)
+
+    def _keep_answer(self, text: str | SummaryError, keepsakes: Keepsakes) -> None:
+        start, stop = self._span
+        keepsakes.keep(self.policy, Answer(self.head, stop, start, self.spare, text))
 
 
 def _read_text(answer: object) -> str | SummaryError:

@@ -6,9 +6,10 @@ import asyncio
 import contextvars
 import json
 import logging
+import pickle
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -389,6 +390,48 @@ def test_a_summary_of_changed_messages_is_ignored_with_a_warning(change: str, ca
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
         "ignored a summary: its messages have changed"
     ]
+
+
+def rebuilt(assembler: Assembler) -> Assembler:
+    """As a server makes it at the next request, out of a database."""
+    return background(130, *json.loads(json.dumps(assembler.messages)))
+
+
+def grown_beside_a_fork(assembler: Assembler) -> Assembler:
+    """A fork has appended to the log that they shared."""
+    assembler.fork().add_message({"role": "user", "content": "a" * 20})
+    return assembler.add_message({"role": "user", "content": "b" * 20})
+
+
+def edited_at_the_end(assembler: Assembler) -> Assembler:
+    assembler.messages[-1]["content"] = "e" * 20
+    assembler.build()
+    return assembler
+
+
+def unpickled(assembler: Assembler) -> Assembler:
+    return cast(Assembler, pickle.loads(pickle.dumps(assembler)))
+
+
+@pytest.mark.parametrize("later", [rebuilt, grown_beside_a_fork, edited_at_the_end, unpickled])
+def test_a_summary_is_used_by_every_assembler_that_holds_its_messages(
+    later: Callable[[Assembler], Assembler], caplog: pytest.LogCaptureFixture
+) -> None:
+    assembler = background(130, *talk(8))
+    wanted = assembler.build().wanted
+    assert wanted is not None
+    asked = later(assembler).add_summary(pickle.loads(pickle.dumps(wanted)), "told")
+    assert asked.build().messages[0] == {"role": "user", "content": HEADING + "told"}
+    assert not [record for record in caplog.records if record.levelno == logging.WARNING]
+
+
+def test_a_summary_is_forgotten_if_one_of_its_messages_changes_before_the_next_build() -> None:
+    assembler = background(130, *talk(8))
+    wanted = assembler.build().wanted
+    assert wanted is not None
+    asked = rebuilt(assembler).add_summary(wanted, "told")
+    asked.messages[1]["content"] = "z"
+    assert HEADING + "told" not in str(asked.build().messages)
 
 
 def test_a_shorter_fork_keeps_a_summary_for_histories_that_hold_its_messages() -> None:

@@ -135,6 +135,7 @@ LIVES: dict[str, Callable[[], list[Any]]] = {
     "trimmed": lambda: built(TrimOldest()),
     "with a mark": lambda: built(TrimOldest(low_water=0.5)),
     "summarised": lambda: built([Summarize(write, keep_turns=1), TrimOldest()]),
+    "summarised later": lambda: built([Summarize(None, keep_turns=1), TrimOldest()]),
     "shortened": lambda: built([Truncate(10), TrimOldest()]),
     "relevant": lambda: built(KeepRelevant(lambda _question, texts: [1.0 for _ in texts])),
     "cited": lambda: built(TrimOldest(), strategy=CitedSources()),

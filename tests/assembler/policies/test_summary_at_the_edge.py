@@ -150,6 +150,7 @@ def test_the_briefest_summary_is_used_where_a_real_one_would_be_asked_for(more: 
 def test_a_wanted_summary_names_the_messages_and_the_summary_it_was_asked_with() -> None:
     ledger, policy = ledger_of(), Summarize(None, 1)
     asked: Any = policy.settled(ledger, 200)
+    asked = asked.wanted.question
     view = ledger._view  # pyright: ignore[reportPrivateUsage]
     assert asked.is_about(view)
     assert not asked.is_about(view.until(TURNS - 1))
@@ -168,7 +169,7 @@ def test_the_summarizer_gets_a_list_of_its_own() -> None:
 
     ledger = ledger_of()
     asked: Any = Summarize(summarise, 1).settled(ledger, 200)
-    assert asked.ask() == "said"
+    assert asked.wanted.question.ask() == "said"
     assert given == [[]]
     assert len(asked.wanted.dropped) == TURNS - 1
 
