@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -147,11 +147,12 @@ class Shelf:
             if not set(more) > set(picked) or (wider := lay_out_if_fits(more)) is None:
                 break
             picked, rendered = more, wider
-        near = set[tuple[str, int]]().union(*(neighbours_of(self.sources[at]) for at in picked))
+        near = set[tuple[Hashable, int]]().union(*(neighbours_of(self.sources[at]) for at in picked))
         taken, tries = set(picked), 0
         for at in self.allowed:
             source = self.sources[at]
-            is_near = (str(source.origin), metadata_of(source.document, "chunk_index")) in near
+            index = metadata_of(source.document, "chunk_index")
+            is_near = isinstance(index, int) and (source.origin, index) in near
             if tries == _MOST_NEIGHBOURS or at in taken or not is_near:
                 continue
             tries += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import attrs
 
@@ -50,7 +50,10 @@ class MergeNeighbours:
 
     def merge(self, sources: Sequence[Source]) -> list[Source]:
         """The sources in no particular order, each run of neighbours merged into one. O(characters)."""
-        line = sorted(sources, key=lambda source: (str(source.origin), position(source.document), source.place))
+        number: dict[Hashable, int] = {}  # not the origin's text: 1 and "1" are two documents
+        for source in sources:
+            number.setdefault(source.origin, len(number))
+        line = sorted(sources, key=lambda source: (number[source.origin], position(source.document), source.place))
         return [self._join_run(run) if len(run) > 1 else run[0] for run in runs(line, _follows)]
 
     def _join_run(self, run: Sequence[Source]) -> Source:
@@ -71,10 +74,10 @@ def _unite_documents(run: Sequence[Source], text: str, best: Document) -> Docume
     return attrs.evolve(first, text=text, score=best.score, trusted=trusted, embedding=None, metadata=metadata)
 
 
-def neighbours_of(source: Source) -> set[tuple[str, int]]:
+def neighbours_of(source: Source) -> set[tuple[Hashable, int]]:
     """The places of a source's neighbours: its document, and the indexes before and after its own, if it has one."""
     index = metadata_of(source.document, "chunk_index")
-    origin = str(source.origin)
+    origin = source.origin
     return {(origin, index - 1), (origin, index + 1)} if isinstance(index, int) else set()
 
 

@@ -24,7 +24,7 @@ class Source:
     score: float
 
     @property
-    def origin(self) -> object:
+    def origin(self) -> Hashable:
         """The same for all sources of one document: `document_id`, else the source's name, else the source itself."""
         return _read_document_id(self.document) or self.document.source or self
 
@@ -64,9 +64,13 @@ def metadata_of(document: Document, key: str) -> Any:
 
 
 def _read_document_id(document: Document) -> Hashable | None:
-    """The `document_id` of a document, or None. An id that is a list, a dict or an array identifies nothing."""
-    found = metadata_of(document, "document_id")
-    return found if isinstance(found, Hashable) else None
+    """The `document_id` of a document, or None. An id without a hash, such as a list, identifies nothing."""
+    found: Hashable = metadata_of(document, "document_id")
+    try:
+        hash(found)
+    except Exception:  # a list, a tuple with a list inside, or a method of the caller's
+        return None
+    return found
 
 
 def ranked_sources(documents: Sequence[Document], reliability: Reliability) -> list[Source]:

@@ -134,13 +134,43 @@ def test_an_enum_member_is_accepted_by_its_value() -> None:
         Assembler.xml_tag("x", type=Kind.NUMBER)
 
 
-@pytest.mark.parametrize("named", [np.array([1, 2]), ["a"], {"a": 1}], ids=repr)
-def test_a_value_that_cannot_name_a_document_caps_and_sorts_nothing(named: Any) -> None:
+@pytest.mark.parametrize("order", [Order.STABLE, Order.DOCUMENT])
+@pytest.mark.parametrize("named", [np.array([1, 2]), ["a"], {"a": 1}, (["a"],)], ids=repr)
+def test_a_value_that_cannot_name_a_document_caps_and_sorts_nothing(named: Any, order: Order) -> None:
     """Retrievers put any value into metadata: an array broke the choice, and a list the cap of each document."""
-    assembler = Assembler(strategy=CitedSources(per_document=1, order=Order.STABLE))
+    assembler = Assembler(strategy=CitedSources(per_document=1, order=order))
     for text in ("One.", "Two."):
         assembler.add_knowledge(text, type="rag", metadata={"document_id": named})
     assert len(assembler.add_message({"role": "user", "content": "Which?"}).build().sources) == 2
+
+
+@pytest.mark.parametrize("index", [["a"], "1", 1.0, None], ids=repr)
+def test_a_value_that_is_no_index_merges_nothing(index: Any) -> None:
+    """Only some of the chunks fit, so that the others are tried as neighbours of these."""
+    assembler = Assembler(Budget(80, model="gpt-4o"), strategy=CitedSources(merging=MergeNeighbours()))
+    for at in range(9):
+        assembler.add_knowledge(f"Chunk {at}.", type="rag", source="a", metadata={"chunk_index": index})
+    context = assembler.add_message({"role": "user", "content": "Which?"}).build()
+    assert 0 < len(context.sources) < 9
+    assert all(source.text.startswith("Chunk") and "\n" not in source.text for source in context.sources)
+
+
+def test_documents_whose_ids_are_written_alike_keep_their_own_neighbours() -> None:
+    """A number and a text are two documents. Their chunks lay between each other, and none was merged."""
+    assembler = Assembler(strategy=CitedSources(merging=MergeNeighbours(), order=Order.GIVEN))
+    for text, named, index in (("a", 1, 0), ("b", "1", 0), ("c", 1, 1), ("d", "1", 1)):
+        assembler.add_knowledge(text, type="rag", metadata={"document_id": named, "chunk_index": index})
+    context = assembler.add_message({"role": "user", "content": "Which?"}).build()
+    assert [source.text for source in context.sources] == ["a\nc", "b\nd"]
+
+
+def test_a_document_whose_id_is_a_number_that_python_cannot_print_is_merged() -> None:
+    assembler = Assembler(strategy=CitedSources(merging=MergeNeighbours()))
+    for index in (0, 1):
+        metadata = {"document_id": 10**5_000, "chunk_index": index}
+        assembler.add_knowledge(f"{index}", type="rag", metadata=metadata)
+    context = assembler.add_message({"role": "user", "content": "Which?"}).build()
+    assert [source.text for source in context.sources] == ["0\n1"]
 
 
 @pytest.mark.parametrize("field", ["section_title", "page_number", "section_path"])
