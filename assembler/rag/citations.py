@@ -33,9 +33,11 @@ _ROUND = "(\uff08"
 # A code span or a fenced block, in which a number in brackets is an index.
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _DIGITS = str.maketrans("\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19", "0123456789")
+# A hyphen, one that no line breaks at (which models write), dashes, a minus.
+_DASH = "\u2010-\u2014\u2212-"
 # A bare marker: numbers alone, perhaps with a footnote's mark before them or OpenAI's dagger and label after them.
 _BARE = re.compile(
-    r"\s*+\^?#?[0-9]{1,9}(?:\s*+(?:[,;&\u2013\u2014-]|and|to)\s*+#?[0-9]{1,9})*+\s*+(?:[:\u2020].*)?", re.DOTALL
+    rf"\s*+\^?#?[0-9]{{1,9}}(?:\s*+(?:[,;&{_DASH}]|and|to)\s*+#?[0-9]{{1,9}})*+\s*+(?:[:\u2020].*)?", re.DOTALL
 )
 _OURS = re.compile(r"sources?(?![^\W\d_])", re.IGNORECASE)
 # A label ends before the next source: "[Source 1: a.pdf, Source 2: b.pdf]".
@@ -44,7 +46,7 @@ _NO_NUMBER = re.compile(r"sources?\s*+:", re.IGNORECASE)
 _BETWEEN = re.compile(r"[,;&]|\band\b", re.IGNORECASE)
 # Matched against an item with single blanks. Models add a label after a colon.
 _ITEM = re.compile(
-    r"(?:sources? ?)?#?([0-9]{1,9})(?: ?(?:[-–—]|to) ?(?:source ?)?#?([0-9]{1,9}))?(?: ?:.*)?",
+    rf"(?:sources? ?)?#?([0-9]{{1,9}})(?: ?(?:[{_DASH}]|to) ?(?:source ?)?#?([0-9]{{1,9}}))?(?: ?:.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 

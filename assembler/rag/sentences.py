@@ -2,13 +2,15 @@
 
 A sentence ends at a line break, at `。！？`, or at `.!?` before white space unless a lower-case letter follows. This is
 a rule of thumb. Markers between two sentences belong to the first. Linear in the answer. A source contains a quote if
-its words are there in a row, ignoring white space and the kind of quotation marks. A number counts only as a whole.
+its words are there in a row, ignoring white space, the kind of quotation marks and hyphens, and the form of accents. A
+number counts only as a whole.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -80,7 +82,7 @@ def _is_followed_by_small_letter(answer: str, at: int) -> bool:
 
 
 _QUOTED = re.compile(r"\"([^\"\n]*)\"|“([^“”\n]*)”|«([^«»\n]*)»|「([^「」\n]*)」|„([^„“”\n]*)[“”]")
-_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " "})
+_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "\u00a0": " ", "\u2010": "-", "\u2011": "-"})
 _ELISION = re.compile(r"\[?(?:\.\.\.|…)\]?")
 _EDGES = " .,;:!?"
 
@@ -102,8 +104,9 @@ _WHOLE = "\x1e\\g<0>\x1e"
 
 
 def plain_words(text: str) -> str:
-    """Normalise a text to compare quotes: single blanks, straight quotation marks, lower case, marked numbers."""
-    return _NUMBER.sub(_WHOLE, " ".join(text.translate(_MARKS).split()).casefold())
+    """Normalise a text to compare quotes: single blanks, plain marks, composed letters, lower case, marked numbers."""
+    composed = unicodedata.normalize("NFC", text.translate(_MARKS))
+    return _NUMBER.sub(_WHOLE, " ".join(composed.split()).casefold())
 
 
 def says(source: str, quote: str) -> bool:

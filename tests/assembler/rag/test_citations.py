@@ -19,6 +19,7 @@ ANSWERS = [
     ("[Source 1, 3]", [(1, 3)]),
     ("[Sources 2-4]", [(2, 3, 4)]),
     ("[Source 2 – Source 3]", [(2, 3)]),
+    ("[Sources 2\u20113] [2\u20103] [Source 2 \u2212 Source 3] [2\u20143]", [(2, 3)] * 4),
     ("[source 2 to 3; 5 & 7 and Source 9]", [(2, 3, 5, 7, 9)]),
     ("[ SOURCE 1 ]", [(1,)]),
     ("[Source #4]", [(4,)]),
@@ -221,6 +222,20 @@ def test_an_answer_four_times_as_long_takes_four_times_the_steps(unit: str, monk
 
 def test_a_long_list_without_an_end_is_not_a_citation() -> None:
     assert parse_citations("[" + "1," * 20_000) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "quote"),
+    [
+        ("A twenty-one year old re-entry.", "twenty\u2011one year old re\u2010entry"),
+        ("Le cafe\u0301 est ferme\u0301 lundi.", "caf\u00e9 est ferm\u00e9 lundi"),
+    ],
+)
+def test_a_quote_is_confirmed_however_hyphens_and_accents_are_encoded(source: str, quote: str) -> None:
+    """Models write a hyphen at which no line breaks, and texts out of PDFs have accents of their own."""
+    report = citation_report(f'It says "{quote}" [Source 1].', {1: source})
+    assert report.unconfirmed == ()
+    assert len(report.sentences[0].quotes) == 1
 
 
 def test_a_citation_before_any_sentence_belongs_to_the_first() -> None:
