@@ -80,6 +80,12 @@ def open_rows(source: Path) -> Generator[BinaryIO]:
         raise BatchError(f"{source}: not a complete gzip file; unpack it, or fetch it again") from None
 
 
+def read_state(source: Path) -> tuple[int, int, int]:
+    """What differs after a file was written, without reading it: its size, its time, and which file it is."""
+    found = source.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
 def survey(source: Path, done: int) -> Input:
     """Hash a file and find its row number `done`. Blank lines do not count. One pass, O(bytes), bounded memory."""
     seen, size, rows, start, offset = hashlib.sha256(), 0, 0, 0, None

@@ -15,7 +15,16 @@ import attrs
 from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.formats import OWN, Format
-from assembler.batch.journal import open_output, open_rows, read_beginning, read_written, rows_from, settle, survey
+from assembler.batch.journal import (
+    open_output,
+    open_rows,
+    read_beginning,
+    read_state,
+    read_written,
+    rows_from,
+    settle,
+    survey,
+)
 from assembler.batch.lines import FAILED
 from assembler.batch.workers import in_order
 from assembler.report.manifest import gathered_of
@@ -48,7 +57,7 @@ def run(
         size = os.fstat(file.fileno()).st_size
         before = read_beginning(output, size)
         there = read_written(output)
-        began = _read_state(source)
+        began = read_state(source)
         rows = survey(source, there.rows)
         settle(output, there, before, {"input": rows.to_dict(), **_describe_run(base, kind)})
         if there.length < size:
@@ -58,13 +67,8 @@ def run(
         if there.rows < rows.rows:
             yield from _continue_run(source, file, base, workers, kind, progress, rows.offset)
             os.fsync(file.fileno())
-        if _read_state(source) != began:
+        if read_state(source) != began:
             raise BatchError(f"{source}: changed while it was read; move {output.name} away and start again")
-
-
-def _read_state(source: Path) -> tuple[int, int, int]:
-    found = source.stat()
-    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _describe_run(base: Assembler, kind: Format) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from assembler.batch import BatchError
 from assembler.batch.finish import finish, log_of
 from assembler.batch.formats import FORMATS
 from assembler.cli import main
+from assembler.strategies.sources.shared_prefixes import PrefixTree
 from assembler.verify import verify
 
 LONG = [
@@ -176,6 +177,28 @@ def test_neighbours_of_a_shared_order_begin_alike() -> None:
     before = Path("out.jsonl").read_bytes()
     assert main(command) == 0  # a run that is done does nothing
     assert Path("out.jsonl").read_bytes() == before
+
+
+def test_a_row_that_comes_while_the_rows_are_sorted_is_not_lost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its request was built and had no place in the order. The output lacked it, and all seemed done."""
+    Path("spec.yaml").write_text(SOURCES)
+    rows = [with_documents(name) for name in ("ab", "cd")]
+    source = written(Path("in.jsonl"), rows)
+    schedule = PrefixTree.schedule
+
+    def add_a_row_meanwhile(tree: PrefixTree, batch: Any) -> list[int]:
+        written(source, [*rows, with_documents("ba")])
+        return schedule(tree, batch)
+
+    command = ["batch", "in.jsonl", "out.jsonl", "--spec", "spec.yaml", "--order", "shared"]
+    with monkeypatch.context() as patched:
+        patched.setattr(PrefixTree, "schedule", add_a_row_meanwhile)
+        assert main(command) == 2
+    assert "changed while it was sorted; start again" in capsys.readouterr().err
+    assert main(command) == 0
+    assert sorted(line["row"] for line in read(Path("out.jsonl"))) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
