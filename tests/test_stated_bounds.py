@@ -251,6 +251,11 @@ HELD_ELSEWHERE = [
     Elsewhere("docs/command.md", "and 64 levels of lists and mappings", FILES),
     Elsewhere("docs/command.md", "A JSON file has at most 64 MiB and 128 levels", FILES),
     Elsewhere(
+        "docs/batch-files.md",
+        "as Anthropic does for an id of more than 64 characters",
+        "tests/assembler/batch/test_formats.py::test_an_id_for_which_anthropic_refuses_all_lines_is_left_out",
+    ),
+    Elsewhere(
         "docs/batches.md",
         "a row of more than 64 MiB is a bad row",
         "tests/assembler/batch/test_rows.py::test_a_row_at_the_byte_limit_is_read_and_a_longer_one_is_refused_unread",

@@ -3,6 +3,7 @@
 | format    | a line                                                               | read 2026-11 |
 |-----------|----------------------------------------------------------------------|--------------|
 | OpenAI    | `{"custom_id", "method": "POST", "url": "/v1/chat/completions" or "/v1/responses", "body"}` | API reference, Batch, "The request input object" |
+|           | the same with `"url": "/chat/completions"`                           | Azure OpenAI, how-to/batch |
 | Anthropic | `{"custom_id", "params"}`, an entry of `messages.batches.create(requests=…)` | API reference, "Create a Message Batch" |
 | Gemini    | `{"key", "request"}`, the request as the REST API spells it          | Gemini API guide, "Batch API", input file |
 """  # noqa: E501
@@ -47,6 +48,8 @@ class ProviderRows:
     """The field with the line's id, which the answer will have. It must be unique."""
     dialect: str | None
     """The dialect of the requests; None if each line has a url that says it."""
+    longest_id: int | None = None
+    """The most characters of an id; None if no limit is known."""
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -64,8 +67,7 @@ class ProviderRows:
             raise RowError(
                 f"expected a line of a batch file of {self.name}: {self.id}, and {self.body} with the request"
             )
-        if not isinstance(row.get(self.id), str):
-            raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
+        self._refuse_id(row.get(self.id))
         dialect = read_own_dialect(self.dialect or _find_dialect_by_url(row), base.inside[1].dialect)
         fitted = built(fit_steps(RawRequest.of(cast(Row, body), dialect), base))
         budget = base.budget
@@ -76,6 +78,15 @@ class ProviderRows:
             counter=None if budget is None else budget.token_counter,
         )
         return Assembled(write_line(fitted.body), counted, fitted.context.inside.left_out)
+
+    def _refuse_id(self, value: object) -> None:
+        if not isinstance(value, str):
+            raise RowError(f"{self.id}: expected a text; the provider names the answer by it")
+        if self.longest_id is not None and not 0 < len(value) <= self.longest_id:
+            raise RowError(
+                f"{self.id}: expected 1 to {self.longest_id} characters, got {len(value)}; "
+                f"{self.name} refuses all lines for one id"
+            )
 
     def line(self, written: Row) -> dict[str, Any]:
         """A line of the batch file, from the run's own line."""
@@ -88,7 +99,15 @@ Format: TypeAlias = OwnRows | ProviderRows
 
 _WRITTEN = ("row", "request", "tokens", "upper", "grade", "dropped")
 
-_URLS = {"/v1/chat/completions": "openai_chat", "/v1/responses": "openai_responses"}
+_URLS = {
+    "/v1/chat/completions": "openai_chat",
+    "/v1/responses": "openai_responses",
+    "/chat/completions": "openai_chat",
+}
+
+# An id of 65 characters: "requests.0.custom_id: String should have at most 64 characters"
+# (anthropics/anthropic-sdk-python#984, read 2026-11).
+_ANTHROPIC_ID = 64
 
 
 def _find_dialect_by_url(row: Row) -> str:
@@ -104,7 +123,9 @@ OWN = OwnRows()
 FORMATS: Mapping[str, Format] = {
     "rows": OWN,
     "openai": ProviderRows("openai", body="body", id="custom_id", dialect=None),
-    "anthropic": ProviderRows("anthropic", body="params", id="custom_id", dialect="anthropic"),
+    "anthropic": ProviderRows(
+        "anthropic", body="params", id="custom_id", dialect="anthropic", longest_id=_ANTHROPIC_ID
+    ),
     "gemini": ProviderRows("gemini", body="request", id="key", dialect="gemini"),
 }
 """Every format, by its name on the command line. All of them are pickled for worker processes."""

@@ -97,10 +97,28 @@ def test_a_bad_line_is_in_the_log_and_not_in_the_file(capsys: pytest.CaptureFixt
     log = read(log_of(Path("out.jsonl")))
     assert [line.get("error", {}).get("message") for line in log] == [
         None,
-        "url: expected one of /v1/chat/completions, /v1/responses",
+        "url: expected one of /v1/chat/completions, /v1/responses, /chat/completions",
         "expected a line of a batch file of openai: custom_id, and body with the request",
     ]
     assert "log      out.jsonl.rows.jsonl" in capsys.readouterr().out
+
+
+def test_a_line_of_azure_gets_its_url_back() -> None:
+    line = {**chat("a", LONG), "url": "/chat/completions"}
+    assert ran("openai", "gpt-4o", [line]) == 0
+    assert read(Path("out.jsonl")) == [{**chat("a", LONG[2:]), "url": "/chat/completions"}]
+
+
+@pytest.mark.parametrize(("name", "taken"), [("", False), ("a", True), ("é" * 64, True), ("a" * 65, False)])
+def test_an_id_for_which_anthropic_refuses_all_lines_is_left_out(name: str, taken: bool) -> None:
+    """Its API: "requests.0.custom_id: String should have at most 64 characters"."""
+    params = {"model": "claude-sonnet-4-5", "max_tokens": 50, "messages": LONG[2:]}
+    ran("anthropic", "claude-sonnet-4-5", [{"custom_id": one, "params": params} for one in ("first", name)])
+    assert [line["custom_id"] for line in read(Path("out.jsonl"))] == (["first", name] if taken else ["first"])
+    if not taken:
+        error = read(log_of(Path("out.jsonl")))[1]["error"]
+        assert error["kind"] == "RowError"
+        assert f"custom_id: expected 1 to 64 characters, got {len(name)}" in error["message"]
 
 
 def test_two_lines_with_one_id_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
