@@ -207,7 +207,7 @@ class _Fit:
         from assembler.verify import DIALECTS, verify  # few bodies have something to fold
 
         dialect = self.raw.dialect
-        return dialect.name in DIALECTS and all(one.note for one in verify(self.raw.body, dialect=dialect))
+        return dialect.name in DIALECTS and all(violation.note for violation in verify(self.raw.body, dialect=dialect))
 
     def _keep_free(self, extra: Tokens) -> Assembler:
         """The gathered request, with `extra` tokens kept free for the body's other keys."""

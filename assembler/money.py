@@ -136,7 +136,7 @@ def fits(assembler: Assembler[Any], models: Iterable[str], *, on: date | None = 
     if isinstance(models, str | bytes):
         raise BudgetError(wrong("models", "a list of models' names", models))
     names = [checked_name(name) for name in as_tuple("models", models, "models' names")]
-    return tuple(sorted((_make_offer(assembler, name, on) for name in names), key=_rank))
+    return tuple(sorted((_make_offer(assembler, name, on) for name in names), key=_rank_offer))
 
 
 def _must_be_day(on: object) -> None:
@@ -185,7 +185,7 @@ def _find_own_dialect(own: Settings, model: str) -> Dialect | None:
     return own.dialect if api is not None and (name == api or sends_alike) else None
 
 
-def _rank(offer: Offer) -> tuple[int, bool, Decimal]:
+def _rank_offer(offer: Offer) -> tuple[int, bool, Decimal]:
     group = 2 if offer.error is not None else int(not offer.drops_nothing)
     return group, offer.bill is None, Decimal(0) if offer.bill is None else offer.bill.cold
 

@@ -10,7 +10,7 @@ from budgets.errors import BudgetError
 from budgets.limit import REGIONS, Amount, Limit
 from budgets.numbers import part_of
 
-_FREE = Limit()
+_NO_LIMIT = Limit()
 
 
 def allotments(
@@ -23,7 +23,7 @@ def allotments(
     does not demand go to the next. Regions of equal priority are served in their fixed order, so that without limits
     the conversation gets what the fixed regions leave.
     """
-    of = {region: limits.get(region, _FREE) for region in REGIONS}
+    of = {region: limits.get(region, _NO_LIMIT) for region in REGIONS}
     given = {region: min(demands.get(region, 0), tokens_of(of[region].floor, input_limit)) for region in REGIONS}
     left = available - sum(given.values())
     order = sorted(REGIONS, key=lambda region: -of[region].priority)
@@ -79,10 +79,8 @@ def check_floors(available: Tokens, reserved: Tokens, limits: Mapping[str, Limit
         if shares > _LARGEST_SHARE:
             asked = f"{shares:.0%} of what is free" + (f" and {whole} tokens" if whole else "")
             raise BudgetError(f"the floors ask for {asked}: no window holds that; lower the floors")
-        least, asked = (
-            _find_least_available(whole, limits),
-            f"the floors ask for {needed} tokens but only {available} are free",
-        )
+        least = _find_least_available(whole, limits)
+        asked = f"the floors ask for {needed} tokens but only {available} are free"
         if most is not None and least > most:
             raise BudgetError(f"{asked}: no window helps, as max_input_tokens leaves {most}; lower the floors")
         if (within_caps := most_available(limits)) is not None and least > within_caps:

@@ -104,7 +104,7 @@ def printable(text: str) -> str:
     """The text with unprintable characters escaped, except line breaks, so that it cannot control a terminal."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one == "\n" else repr(one)[1:-1] for one in text)
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def named_type(value: object) -> str:

@@ -86,13 +86,16 @@ class _Package(ModuleType):
         homes = (cast(_Package, importlib.import_module(table))._find_module(name) for table in tables)
         return next((home for home in homes if home is not None), None)
 
-    def _names(self) -> set[str]:
+    def _list_names(self) -> set[str]:
         named, tables = self._read_table()
-        return {*named, *(name for table in tables for name in cast(_Package, importlib.import_module(table))._names())}
+        return {
+            *named,
+            *(name for table in tables for name in cast(_Package, importlib.import_module(table))._list_names()),
+        }
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
-            value: Any = sorted(self._names())
+            value: Any = sorted(self._list_names())
         elif name.startswith("_"):
             raise self._make_missing_error(name)
         elif name not in self._read_table()[0] and self._is_submodule(name):  # checked first, since it loads no table
@@ -115,7 +118,7 @@ class _Package(ModuleType):
         return AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
-        return sorted({*self.__dict__.get("__all__", ()), *self._names()})
+        return sorted({*self.__dict__.get("__all__", ()), *self._list_names()})
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (isinstance(value, ModuleType) and name in self._read_table()[0]):
@@ -144,10 +147,10 @@ class FromFolders(Mapping[str, Any]):
     @property
     def _folders(self) -> tuple[str, ...]:
         if self._listed is None:  # two threads may both list them and get the same
-            self._listed = self._list()
+            self._listed = self._list_folders()
         return self._listed
 
-    def _list(self) -> tuple[str, ...]:
+    def _list_folders(self) -> tuple[str, ...]:
         found = importlib.util.find_spec(self._package)
         if found is None:
             raise ImportError(f"no package {self._package}")

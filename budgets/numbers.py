@@ -122,7 +122,7 @@ def hints(by_place: str = "", /, **meant: str) -> Callable[[Callable[P, R]], Cal
                     raise TypeError(_word_refusal(function, word, known, meant))
             for place, word in needed:
                 if word not in given and len(args) <= place:
-                    raise TypeError(f"{_name(function)} needs {word}=; {meant[word]}")
+                    raise TypeError(f"{_name_function(function)} needs {word}=; {meant[word]}")
 
         @functools.wraps(function)
         def called(*args: P.args, **given: P.kwargs) -> R:
@@ -156,14 +156,14 @@ def _word_refusal(function: Callable[..., object], word: str, known: tuple[str, 
         step = f"did you mean {near}=?"
     else:
         step = f"it has {', '.join(known)}"
-    return f"{_name(function)} has no argument {word[:LONGEST_WORD]!r}; {step}"
+    return f"{_name_function(function)} has no argument {word[:LONGEST_WORD]!r}; {step}"
 
 
 def _word_too_many(function: Callable[..., object], given: int, taken: tuple[str, ...], by_place: str) -> str:
     """The error text for too many positional arguments."""
     received = f"{len(taken)} positional argument{'s' if len(taken) > 1 else ''} ({', '.join(taken)}), got {given}"
-    return f"{_name(function)} takes {received}; {by_place or 'name the others: name=value'}"
+    return f"{_name_function(function)} takes {received}; {by_place or 'name the others: name=value'}"
 
 
-def _name(function: Callable[..., object]) -> str:
+def _name_function(function: Callable[..., object]) -> str:
     return function.__qualname__.removesuffix(".__init__")

@@ -20,7 +20,7 @@ DEEPEST = 128
 """The deepest nesting: far above any message or schema, and far below Python's recursion limit."""
 
 LINES = frozenset({".jsonl", ".ndjson"})
-"""The suffixes of files with one value a line."""
+"""The suffixes of files with a value on each line."""
 
 
 class _RefusedError(ValueError):

@@ -23,17 +23,17 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_text(path, text + "\n")
 
 
-def same_file(one: Path, other: Path) -> bool:
+def same_file(path: Path, other: Path) -> bool:
     """Whether two paths lead to the same file. A path that leads nowhere, such as a loop of links, equals no other.
 
     Standard input and standard output are different.
     """
-    if STANDARD in (one, other):
+    if STANDARD in (path, other):
         return False
     try:
-        return one.resolve() == other.resolve()
+        return path.resolve() == other.resolve()
     except (OSError, RuntimeError):
-        return one == other
+        return path == other
 
 
 def write_text(path: Path, content: str) -> None:

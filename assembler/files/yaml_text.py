@@ -74,17 +74,17 @@ def _make_loader() -> type[yaml.SafeLoader | yaml.CSafeLoader]:
         yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - PyYAML's own attribute, copied on write
 
     for kind, pattern, first in _PLAIN_WORDS:
-        CoreSchema.add_implicit_resolver(_tag(kind), re.compile(pattern), list(first))  # pyright: ignore[reportUnknownMemberType]
+        CoreSchema.add_implicit_resolver(_spell_tag(kind), re.compile(pattern), list(first))  # pyright: ignore[reportUnknownMemberType]
     for kind in ("int", "float", "bool", "null", "timestamp"):
-        CoreSchema.add_constructor(_tag(kind), _constructor(kind))  # pyright: ignore[reportUnknownMemberType]
+        CoreSchema.add_constructor(_spell_tag(kind), _make_constructor(kind))  # pyright: ignore[reportUnknownMemberType]
     return CoreSchema
 
 
-def _tag(kind: str) -> str:
+def _spell_tag(kind: str) -> str:
     return f"tag:yaml.org,2002:{kind}"
 
 
-def _constructor(kind: str) -> Callable[[Any, Any], Any]:
+def _make_constructor(kind: str) -> Callable[[Any, Any], Any]:
     """Return PyYAML's constructor of a type, for texts of that type alone.
 
     For any other text, which needs a tag to come here, PyYAML's constructor raises an error of any class, whose text
@@ -92,7 +92,7 @@ def _constructor(kind: str) -> Callable[[Any, Any], Any]:
     """
     import yaml
 
-    construct: Callable[[Any, Any], Any] = yaml.SafeLoader.yaml_constructors[_tag(kind)]
+    construct: Callable[[Any, Any], Any] = yaml.SafeLoader.yaml_constructors[_spell_tag(kind)]
     kinds = (kind, "int") if kind == "float" else (kind,)  # `!!float 5` is a number in YAML 1.2 too
     patterns = [re.compile(pattern) for named, pattern, _ in _PLAIN_WORDS if named in kinds]
     patterns = patterns or [yaml.SafeLoader.timestamp_regexp]

@@ -90,18 +90,18 @@ def _is_legal(name: str) -> bool:
 
 
 def _is_strict(schema: Schema) -> bool:
-    """OpenAI, Structured Outputs guide, "Supported schemas", read 2026-11."""
+    """Whether a schema obeys OpenAI's rules of strict decoding (Structured Outputs, "Supported schemas", 2026-11)."""
     loose: list[Schema] = []
 
-    def look(one: Schema, _key: str | None) -> Schema:
-        properties = one.get("properties")
-        if one.get("type") == "object" or properties is not None:
+    def note_loose(inner: Schema, _key: str | None) -> Schema:
+        properties = inner.get("properties")
+        if inner.get("type") == "object" or properties is not None:
             listed = [*cast("Schema", properties)] if isinstance(properties, dict) else []
-            required: object = one.get("required", [])
+            required: object = inner.get("required", [])
             every = isinstance(required, list) and {*listed} <= {*map(str, cast("list[object]", required))}
-            if one.get("additionalProperties") is not False or not every:
-                loose.append(one)
-        return one
+            if inner.get("additionalProperties") is not False or not every:
+                loose.append(inner)
+        return inner
 
-    rewrite_schema(schema, look)
+    rewrite_schema(schema, note_loose)
     return not loose and schema.get("type") == "object"

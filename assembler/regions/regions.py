@@ -1,4 +1,4 @@
-"""The regions besides the conversation, frozen. Each `add_*` makes a new value."""
+"""The regions besides the conversation, frozen. Each `set_*` and `add_*` makes a new value."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ def shown_name(text: str) -> str:
     if text.isprintable():
         return text
     needed = {run.start() for run in _JOINER.finditer(text) if count_needed(text, *run.span())}
-    return "".join(char if char.isprintable() or place in needed else "�" for place, char in enumerate(text))
+    return "".join(
+        character if character.isprintable() or place in needed else "�" for place, character in enumerate(text)
+    )
 
 
 _JOINER = re.compile("(?<![\u200c\u200d])[\u200c\u200d](?![\u200c\u200d])")

@@ -181,4 +181,7 @@ def _count_columns(text: str) -> int:
     """The terminal columns of a text: two for a wide East Asian character, none for a combining mark."""
     if text.isascii():
         return len(text)
-    return sum(2 if unicodedata.east_asian_width(char) in "WF" else not unicodedata.combining(char) for char in text)
+    return sum(
+        2 if unicodedata.east_asian_width(character) in "WF" else not unicodedata.combining(character)
+        for character in text
+    )

@@ -19,7 +19,7 @@ WAITS: ContextVar[Waits | None] = ContextVar("assembler_waiting", default=None)
 def is_async(function: object) -> bool:
     """Whether a function, or the `__call__` of an object, is async."""
     called = function if inspect.isroutine(function) else getattr(function, "__call__", None)  # noqa: B004
-    return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in (function, called))
+    return any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in (function, called))
 
 
 def refuse_async(function: object, name: str) -> None:

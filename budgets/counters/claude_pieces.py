@@ -45,7 +45,7 @@ class Tiling:
             return 1
         tokens = 0
         for word in _WORDS.findall(marked):
-            tokens += 1 if word in whole else self._words.get(word) or self._cut(word)
+            tokens += 1 if word in whole else self._words.get(word) or self._count_word(word)
         return tokens
 
     def run(self, character: str, length: int) -> Tokens:
@@ -57,7 +57,7 @@ class Tiling:
         surplus = max(0, length - longest * longest) // longest
         return surplus + self.tokens(character * (length - surplus * longest))
 
-    def _cut(self, word: str) -> Tokens:
+    def _count_word(self, word: str) -> Tokens:
         tokens = self._find_fewest(word)
         if len(word) <= LONGEST_WORD:
             if len(self._words) >= MAX_WORDS:

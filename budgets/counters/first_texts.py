@@ -48,7 +48,7 @@ _OPERAND = re.compile(rf"\[[^]]*\]|{_CLASS.pattern}|\\S|\$")
 def in_ascii(published: str) -> str:
     """A published split pattern in the syntax of Python's `re`. It splits ASCII texts in the same way."""
 
-    def spelled(found: re.Match[str]) -> str:
+    def spell_operand(found: re.Match[str]) -> str:
         match found[0]:
             case "$":
                 return r"\Z"  # Python's `$` is also before a line break at the end
@@ -59,7 +59,7 @@ def in_ascii(published: str) -> str:
             case operand:
                 return f"[{_CLASSES[operand]}]"
 
-    return _OPERAND.sub(spelled, published)
+    return _OPERAND.sub(spell_operand, published)
 
 
 class FirstTexts:

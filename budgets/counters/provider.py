@@ -162,10 +162,10 @@ class ProviderCounter(Guarded):
     def count(self, subject: Any, /) -> ProviderCount:
         """Tokens of what the endpoint accepts, a text or a whole request, with the reason if the fallback counted."""
         if self.fallback is None:
-            return ProviderCount(Count(self._ask(subject), Grade.BOUNDED))
+            return ProviderCount(Count(self._ask_endpoint(subject), Grade.BOUNDED))
         if not self._past.must_skip():
             try:
-                count = Count(self._ask(subject), Grade.BOUNDED)
+                count = Count(self._ask_endpoint(subject), Grade.BOUNDED)
             except CountEndpointError as failure:
                 self._past.note_failure(failure.reason)
             else:
@@ -174,7 +174,7 @@ class ProviderCounter(Guarded):
         self._past.note_fallback()
         return ProviderCount(self._count_by_fallback(self.fallback, subject), self._past.last)
 
-    def _ask(self, subject: object) -> Tokens:
+    def _ask_endpoint(self, subject: object) -> Tokens:
         if self._past.is_full():
             raise CountEndpointError(self.name, f"has not answered {MOST_ABANDONED} earlier calls, and is not asked")
         try:

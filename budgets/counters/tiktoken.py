@@ -39,7 +39,7 @@ _loading = ForkedLock()
 
 
 @functools.cache
-def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
+def _build_engine(encoding: str, pattern: str | None) -> tiktoken.Encoding:
     import tiktoken
 
     from budgets.vocabularies import mergeable_ranks, vocabulary_of
@@ -57,7 +57,7 @@ def _build(encoding: str, pattern: str | None) -> tiktoken.Encoding:
 def _load_engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
     """The engine of a bundled encoding, built once per process, also with threads. The first call takes 0.3 s."""
     with _loading:
-        return _build(encoding, pattern)
+        return _build_engine(encoding, pattern)
 
 
 _NO_CONTROL_TOKENS: frozenset[str] = frozenset()

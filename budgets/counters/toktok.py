@@ -34,7 +34,7 @@ def _import_engine() -> ModuleType:
 
 
 @functools.cache
-def _count_of(encoding: str) -> Callable[[str], int]:
+def _load_count(encoding: str) -> Callable[[str], int]:
     """Toktok's function that counts one text. The first call takes 0.3 s."""
     found = _import_engine()
     load: Callable[[str], Any] | None = getattr(found, "_encoding", None)
@@ -57,7 +57,7 @@ class ToktokCounter(TiktokenCounter):
 
     @functools.cached_property
     def _engine_count(self) -> Callable[[str], int]:
-        return _count_of(self.encoding)
+        return _load_count(self.encoding)
 
     def __call__(self, text: str, /) -> Tokens:
         """Tokens of `text`. Raises `TokenCountError` for a lone surrogate, `MissingExtraError` if toktok is missing."""

@@ -33,7 +33,7 @@ __all__ = [
 
 _NEAREST = 4
 _REMEMBERED = 1024
-_A_SLIP = 0.8
+_SLIP_SIMILARITY = 0.8
 """Similarity by `difflib`: two swapped letters in a name of six are 0.83."""
 
 
@@ -89,7 +89,7 @@ def _find_facts(name: str) -> ModelFacts:
     table = _read_table()
     for provider, spelled in candidates(name):
         if row := table["models"].get(f"{provider}/{spelled}"):
-            return _read(table, provider, spelled, row)
+            return _read_row(table, provider, spelled, row)
     raise UnknownModelError(name, nearest=_find_nearest(bare(name), table["models"]))
 
 
@@ -114,7 +114,7 @@ def nearly(name: str) -> str | None:
     except UnknownModelError as unknown:
         import difflib
 
-        return next(iter(difflib.get_close_matches(bare(name), unknown.nearest, n=1, cutoff=_A_SLIP)), None)
+        return next(iter(difflib.get_close_matches(bare(name), unknown.nearest, n=1, cutoff=_SLIP_SIMILARITY)), None)
     return None
 
 
@@ -123,7 +123,7 @@ def known() -> tuple[str, ...]:
     return tuple(_read_table()["models"])
 
 
-def _read(table: Table, provider: str, name: str, row: Row) -> ModelFacts:
+def _read_row(table: Table, provider: str, name: str, row: Row) -> ModelFacts:
     return ModelFacts(
         name=name,
         provider=provider,

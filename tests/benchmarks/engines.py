@@ -19,7 +19,7 @@ from pathlib import Path
 
 from budgets import MissingExtraError, memoised, tiktoken_counter, toktok_counter, transformers_counter
 from budgets.counters.tiktoken import _load_engine
-from budgets.counters.toktok import _count_of
+from budgets.counters.toktok import _load_count
 from budgets.vocabularies import PUBLISHED, mergeable_ranks
 
 ENCODING = "o200k_base"
@@ -84,7 +84,7 @@ def engines() -> dict[str, Count]:
     }
     try:
         found["toktok_counter"] = toktok_counter(ENCODING)
-        found["toktok, bare"] = _count_of(ENCODING)
+        found["toktok, bare"] = _load_count(ENCODING)
     except MissingExtraError as missing:
         print(f"toktok is left out: {missing}")
     try:

@@ -209,7 +209,7 @@ def test_32_threads_that_count_first_load_the_vocabulary_once(monkeypatch: pytes
         return original(name)
 
     monkeypatch.setattr(vocabularies, "mergeable_ranks", watched)
-    subject._build.cache_clear()
+    subject._build_engine.cache_clear()
     counts: list[int] = []
     start = threading.Barrier(32)
 
@@ -230,7 +230,7 @@ def test_a_damaged_vocabulary_is_refused_at_each_count(monkeypatch: pytest.Monke
     import budgets.counters.tiktoken as subject
     import budgets.vocabularies.loading as loading
 
-    subject._build.cache_clear()
+    subject._build_engine.cache_clear()
     monkeypatch.setattr(loading, "read_packed", lambda _file: b"damaged")
     count = tiktoken_counter("r50k_base")
     for _ in range(2):

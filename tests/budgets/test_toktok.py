@@ -41,9 +41,9 @@ FRAMES = ["{}", "{}'s", "{}123", ";;{}'s", " {} x", "A{}'S", "x'{}e", "\n{}\n", 
 @pytest.fixture
 def without_toktok(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setitem(sys.modules, "toktok", None)
-    subject._count_of.cache_clear()
+    subject._load_count.cache_clear()
     yield
-    subject._count_of.cache_clear()
+    subject._load_count.cache_clear()
 
 
 @needs_toktok
@@ -84,7 +84,7 @@ def test_a_character_newer_than_one_engine_is_left_to_tiktoken(name: str, charac
 def test_without_the_routing_the_engines_differ() -> None:
     """The mutant. When this fails, both engines have the same tables and the routing may be removed."""
     text = "\u088f's"
-    assert subject._count_of("o200k_base")(text) != tokens_of("o200k_base", text)
+    assert subject._load_count("o200k_base")(text) != tokens_of("o200k_base", text)
 
 
 @needs_toktok
@@ -116,11 +116,11 @@ def test_the_public_function_counts_like_the_private_one(monkeypatch: pytest.Mon
     engine = importlib.import_module("toktok")
     face = types.SimpleNamespace(batch_count=engine.batch_count)
     monkeypatch.setitem(sys.modules, "toktok", face)
-    subject._count_of.cache_clear()
+    subject._load_count.cache_clear()
     try:
         assert toktok_counter()("One text, counted.") == tokens_of("o200k_base", "One text, counted.")
     finally:
-        subject._count_of.cache_clear()
+        subject._load_count.cache_clear()
 
 
 @needs_toktok
@@ -147,7 +147,7 @@ def test_an_engine_that_fails_is_a_count_error(monkeypatch: pytest.MonkeyPatch) 
     def panic(_text: str) -> int:
         raise PanicError
 
-    monkeypatch.setattr(subject, "_count_of", lambda _encoding: panic)
+    monkeypatch.setattr(subject, "_load_count", lambda _encoding: panic)
     with pytest.raises(TokenCountError, match="failed with PanicError"):
         toktok_counter()("x")
 

@@ -52,7 +52,7 @@ def _must_be_at_least_one(_owner: object, field: attrs.Attribute[int], value: in
 
 @attrs.frozen
 class ToolSearch:
-    """A search over tools: a definition for the model, and the function that answers its calls. O(words) a query.
+    """A search over tools: a definition for the model, and the function that answers its calls. O(words).
 
     Call it with the model's `query`, and return its answer as JSON in the result of the call: `Defer` sends the tools
     that such results name. It finds at most `most` definitions, best first, by the rarity of the words that they share
@@ -62,7 +62,7 @@ class ToolSearch:
     tools: tuple[Tool, ...] = attrs.field(converter=read_tools, repr=False)
     most: int = attrs.field(default=5, kw_only=True, validator=_must_be_at_least_one)
     name: str = attrs.field(default="search_tools", kw_only=True)
-    _list_words: tuple[frozenset[str], ...] = attrs.field(
+    _words: tuple[frozenset[str], ...] = attrs.field(
         default=attrs.Factory(lambda self: tuple(map(_list_words_of_tool, self.tools)), takes_self=True),
         init=False,
         repr=False,
@@ -82,15 +82,16 @@ class ToolSearch:
         """The definitions that fit the query best; none if they share no word with it."""
         must_be("query", cast(object, query), (str,), "a text (str)", tool_error)
         asked = frozenset(_list_words(query))
-        having = Counter(word for words in self._list_words for word in words & asked)
+        having = Counter(word for words in self._words for word in words & asked)
         worth = {word: math.log(1 + len(self.tools) / times) for word, times in having.items()}
-        scores = [sum(worth[word] for word in words & asked) for words in self._list_words]
+        scores = [sum(worth[word] for word in words & asked) for words in self._words]
         best = sorted((place for place, score in enumerate(scores) if score), key=lambda place: -scores[place])
         return [_write_neutral(self.tools[place]) for place in best[: self.most]]
 
 
 def _must_be_amount(_owner: object, field: attrs.Attribute[Tokens | float], value: object) -> None:
-    share(value, field.name) if isinstance(value, float) else whole_tokens(value, field.name)
+    check = share if isinstance(value, float) else whole_tokens
+    check(value, field.name)
 
 
 @attrs.frozen
@@ -99,7 +100,7 @@ class Defer:
 
     The tools that the history calls, those that a search found, the tool in `choice` and the provider's own are always
     sent. The `threshold` is tokens (int) or a share of the budget's `input_limit` (float). Without a `search` the
-    provider searches; for an API that cannot, it raises `ToolError`. O(messages) a build.
+    provider searches; for an API that cannot, it raises `ToolError`. O(messages) for each build.
     """
 
     threshold: Tokens | float = attrs.field(converter=as_number, validator=_must_be_amount)

@@ -107,9 +107,9 @@ def _resolve_annotation(function: Function, parameter: inspect.Parameter, tool: 
 
     def holder() -> None: ...
 
-    holder.__annotations__ = {"it": parameter.annotation}
+    holder.__annotations__ = {"parameter": parameter.annotation}
     try:
-        found = typing.get_type_hints(holder, getattr(scope, "__globals__", {}), include_extras=True)["it"]
+        found = typing.get_type_hints(holder, getattr(scope, "__globals__", {}), include_extras=True)["parameter"]
     except Exception as cause:
         problem = f"parameter {parameter.name}: its annotation cannot be resolved ({type(cause).__name__})"
         raise tool_error(problem, tool=tool) from cause

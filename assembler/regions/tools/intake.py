@@ -106,13 +106,13 @@ _CHOICES = ("auto", "required", "none")
 
 def read_tool(tool: object) -> Tool:
     """Read an object as one tool. Raises `ToolError` if it cannot be read or holds several."""
-    tools = _read_tools(tool)
+    tools = _read_by_kind(tool)
     if len(tools) != 1:
         raise tool_error(f"this {type(tool).__name__} holds {len(tools)} tools; use read_tools")
     return tools[0]
 
 
-def _read_tools(raw: object) -> tuple[Tool, ...]:
+def _read_by_kind(raw: object) -> tuple[Tool, ...]:
     for reader in _load_readers():
         readings = reader(raw)
         if readings is not None:
@@ -149,7 +149,7 @@ def _copy_definition(raw: Mapping[str, object], tool: Tool) -> object:
 
 def _read_at(raw: object, index: int) -> tuple[Tool, ...]:
     try:
-        return _read_tools(raw)
+        return _read_by_kind(raw)
     except ToolError as error:
         raise ToolError(f"tools[{index}]: {error}", tool=error.tool) from error.__cause__
 

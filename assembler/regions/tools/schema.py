@@ -68,12 +68,12 @@ def refuse_unlisted(schema: Schema, *, tool: str) -> None:
     """Raise `ToolError` if `properties` or another key for named schemas holds anything but a dict. Not recursive."""
     unvisited: list[Any] = [schema]
     while unvisited:
-        one = unvisited.pop()
-        if isinstance(one, list):
-            unvisited += one  # pyright: ignore[reportUnknownVariableType]
-        if not isinstance(one, dict):
+        inner = unvisited.pop()
+        if isinstance(inner, list):
+            unvisited += inner  # pyright: ignore[reportUnknownVariableType]
+        if not isinstance(inner, dict):
             continue
-        for word, value in cast("Schema", one).items():
+        for word, value in cast("Schema", inner).items():
             if word in _NAMED:
                 if not isinstance(value, dict):
                     raise tool_error(f"{word} holds {kind_of(value)}, not a dict of schemas", tool=tool)
@@ -98,9 +98,9 @@ def spelled_small(schema: Schema) -> Schema:
         return schema
     types = _GEMINI_TYPES if type(whole) is int else _GEMINI_WORDS
 
-    def spelled(one: Schema, _key: str | None) -> Schema:
-        kind: object = one.get("type")
+    def spell_type(inner: Schema, _key: str | None) -> Schema:
+        kind: object = inner.get("type")
         known = types.get(kind) if type(kind) in (int, str) else None
-        return one if known is None else {**one, "type": known}
+        return inner if known is None else {**inner, "type": known}
 
-    return rewrite_schema(schema, spelled)
+    return rewrite_schema(schema, spell_type)
