@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from assembler.errors import PromptError
 from assembler.prompts.control_text import ControlTexts
@@ -93,10 +93,9 @@ class PromptFormatter:
             self._refuse_control(content, place=f"message {index} ({role})")
         if getattr(self.tokenizer, "chat_template", "") is None:
             raise PromptError("the tokenizer knows <|im_start|> but has no chat template: set tokenizer.chat_template")
-        problem = ""
-        formatted = ""
+        problem, written = "", cast(object, None)
         try:
-            formatted = self.tokenizer.apply_chat_template(
+            written = self.tokenizer.apply_chat_template(
                 [RoleMessage(role=role, content=content.text) for role, content in messages],
                 tokenize=False,
                 add_generation_prompt=True,
@@ -106,7 +105,8 @@ class PromptFormatter:
         if problem:
             roles = ", ".join(role for role, _ in messages)
             raise PromptError(f"the chat template raised {problem} for messages of these roles: {roles}")
-        return formatted, ASSISTANT
+        must_be("apply_chat_template", written, (str,), "a text (str) for tokenize=False", PromptError)
+        return cast(str, written), ASSISTANT
 
     def _apply_base_template(self, prompt: str) -> tuple[str, str]:
         text = self._clean_text(Marked.of(prompt))
@@ -125,16 +125,25 @@ class PromptFormatter:
 
     @property
     def _supported_tags(self) -> frozenset[str]:
-        return frozenset(SUPPORTED_INPUT_VARIABLES) | {tag.lower() for tag in self.tag_roles}
+        return frozenset(SUPPORTED_INPUT_VARIABLES) | self._read_roles().keys()
+
+    def _read_roles(self) -> Mapping[str, str]:
+        """The roles by tag in lower case, as markers are read in any case. They are the caller's to change."""
+        roles: object = self.tag_roles
+        must_be("tag_roles", roles, (Mapping,), "a mapping from tags to roles", PromptError)
+        for each in (*self.tag_roles, *self.tag_roles.values()):
+            must_be("tag_roles", each, (str,), "tags and roles that are texts (str)", PromptError)
+        return {tag.lower(): role for tag, role in self.tag_roles.items()}
 
     def _list_messages(self, marked: Marked) -> list[tuple[str, Marked]]:
         """Roles and stripped texts in the prompt's order, without empty ones."""
         turns: list[tuple[str, Marked]] = []
+        roles = self._read_roles()
         for section in sections(marked, self._supported_tags):
             if section.tag in HISTORIES:
                 turns += expand_history(section.content)
             else:
-                turns.append((self.tag_roles.get(section.tag or "", "system"), section.content))
+                turns.append((roles.get(section.tag or "", "system"), section.content))
         cleaned = [(role, self._clean_text(content).strip()) for role, content in turns]
         return [(role, content) for role, content in cleaned if content.text]
 

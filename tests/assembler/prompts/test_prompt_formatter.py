@@ -443,9 +443,27 @@ def test_added_roles_are_touched_and_removed_ones_fall_to_the_system():
     formatter.tag_roles["Style"] = "user"
     del formatter.tag_roles["documents"]
     messages = formatter._tuplize_tagged_prompt("<style>a</style><documents>b</documents>")
-    assert [message["role"] for message in messages] == ["system", "system"]
+    assert [message["role"] for message in messages] == ["user", "system"]  # a tag is read in any case
     formatter.tag_roles = {"style": "user"}
     assert formatter._tuplize_tagged_prompt("<style>a</style>") == [{"role": "user", "content": "a"}]
+
+
+@pytest.mark.parametrize("roles", [None, {1: "user"}, {"question": None}, {"question": 5}, ["question"]])
+def test_roles_that_are_no_texts_are_refused_before_the_template_gets_them(roles):
+    formatter = PromptFormatter(Chat())
+    formatter.tag_roles = roles
+    with pytest.raises(PromptError, match=r"tag_roles: expected .* got (NoneType|int|list)"):
+        formatter.format_prompt("<question>a</question>")
+
+
+@pytest.mark.parametrize("answer", [None, [1, 2], {"input_ids": [1]}])
+def test_a_template_that_returns_no_text_is_refused(answer):
+    class Odd(Chat):
+        def apply_chat_template(self, *_, **__):
+            return answer
+
+    with pytest.raises(PromptError, match="apply_chat_template: expected a text"):
+        PromptFormatter(Odd()).format_prompt("x")
 
 
 def test_an_empty_chat_prompt_is_refused():
