@@ -28,7 +28,7 @@ class Call:
 
 
 @attrs.frozen
-class Said:
+class Utterance:
     """Words of one side; with calls it is a step of the model and the results."""
 
     role: str
@@ -41,16 +41,16 @@ def words(draw: Random, most: int = 12) -> str:
     return " ".join(draw.choices(WORDS, k=draw.randrange(1, most)))
 
 
-def talk(draw: Random) -> list[Said]:
+def talk(draw: Random) -> list[Utterance]:
     """One to four questions, each with up to two steps of one to three calls; a question comes last."""
-    said: list[Said] = []
+    utterances: list[Utterance] = []
     for turn in range(draw.randrange(1, 5)):
-        said.append(Said("user", words(draw), image=draw.random() < 0.12))
+        utterances.append(Utterance("user", words(draw), image=draw.random() < 0.12))
         for step in range(draw.randrange(3)):
             calls = tuple(_call(draw, f"call_{turn}_{step}_{place}") for place in range(draw.choice([1, 1, 2, 3])))
-            said.append(Said("assistant", draw.choice(["", words(draw)]), calls))
-        said.append(Said("assistant", words(draw)))
-    return [*said, Said("user", words(draw))]
+            utterances.append(Utterance("assistant", draw.choice(["", words(draw)]), calls))
+        utterances.append(Utterance("assistant", words(draw)))
+    return [*utterances, Utterance("user", words(draw))]
 
 
 def detail(draw: Random) -> dict[str, str]:
@@ -66,16 +66,16 @@ def _call(draw: Random, call_id: str) -> Call:
     return Call(call_id, draw.choice(["search", "run"]), arguments, result)
 
 
-def in_chat(said: list[Said], draw: Random) -> list[Message]:
+def in_chat(utterances: list[Utterance], draw: Random) -> list[Message]:
     messages: list[Message] = []
     if draw.random() < 0.2:
         messages.append({"role": draw.choice(["system", "developer"]), "content": words(draw)})
-    for one in said:
-        if not one.calls:
+    for utterance in utterances:
+        if not utterance.calls:
             picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}", **detail(draw)}}
-            content: Any = [{"type": "text", "text": one.text}, picture] if one.image else one.text
-            name = {"name": "ann"} if one.role == "user" and draw.random() < 0.1 else {}
-            messages.append({"role": one.role, "content": content, **name})
+            content: Any = [{"type": "text", "text": utterance.text}, picture] if utterance.image else utterance.text
+            name = {"name": "ann"} if utterance.role == "user" and draw.random() < 0.1 else {}
+            messages.append({"role": utterance.role, "content": content, **name})
             continue
         calls = [
             {
@@ -83,31 +83,33 @@ def in_chat(said: list[Said], draw: Random) -> list[Message]:
                 "type": "function",
                 "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
             }
-            for call in one.calls
+            for call in utterance.calls
         ]
         thought = {"reasoning_content": words(draw)} if draw.random() < 0.1 else {}
-        messages.append({"role": "assistant", "content": one.text or None, "tool_calls": calls, **thought})
-        results = [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in one.calls]
+        messages.append({"role": "assistant", "content": utterance.text or None, "tool_calls": calls, **thought})
+        results = [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in utterance.calls]
         messages += draw.sample(results, len(results)) if draw.random() < 0.3 else results
     return messages
 
 
-def in_responses(said: list[Said], draw: Random) -> list[Message]:
+def in_responses(utterances: list[Utterance], draw: Random) -> list[Message]:
     items: list[Message] = []
-    for one in said:
-        if one.calls and draw.random() < 0.3:
+    for utterance in utterances:
+        if utterance.calls and draw.random() < 0.3:
             cipher = "AAAA" * draw.randrange(1, 60)
             items.append({"type": "reasoning", "id": f"rs_{len(items)}", "summary": [], "encrypted_content": cipher})
-        if one.image:
+        if utterance.image:
             picture = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", **detail(draw)}
-            items.append({"role": "user", "content": [{"type": "input_text", "text": one.text}, picture]})
-        elif one.role == "assistant" and draw.random() < 0.5:
-            written = {"type": "output_text", "text": one.text, "annotations": list[Any]()}
+            items.append({"role": "user", "content": [{"type": "input_text", "text": utterance.text}, picture]})
+        elif utterance.role == "assistant" and draw.random() < 0.5:
+            written = {"type": "output_text", "text": utterance.text, "annotations": list[Any]()}
             fields = {"type": "message", "id": f"msg_{len(items)}", "status": "completed"}
             items.append({**fields, "role": "assistant", "content": [written]})
-        elif one.text:
-            items.append({"role": one.role, "content": one.text})
-        asked, answered = zip(*(_items_of(call, draw) for call in one.calls), strict=True) if one.calls else ((), ())
+        elif utterance.text:
+            items.append({"role": utterance.role, "content": utterance.text})
+        asked, answered = (
+            zip(*(_items_of(call, draw) for call in utterance.calls), strict=True) if utterance.calls else ((), ())
+        )
         items += [*asked, *answered]
     return items
 
@@ -135,17 +137,17 @@ class Blocks:
     result: Callable[[Call, bool], Message]
     mark: Message | None = None
 
-    def __call__(self, said: list[Said], draw: Random) -> list[Message]:
+    def __call__(self, utterances: list[Utterance], draw: Random) -> list[Message]:
         named, messages = draw.random() < 0.5, list[Message]()
-        for one in said:
-            own = self.model if one.role == "assistant" else "user"
-            parts = [self.text(one.text)] if one.text or not one.calls else []
-            if one.role == "assistant" and draw.random() < 0.2:
+        for utterance in utterances:
+            own = self.model if utterance.role == "assistant" else "user"
+            parts = [self.text(utterance.text)] if utterance.text or not utterance.calls else []
+            if utterance.role == "assistant" and draw.random() < 0.2:
                 parts.insert(0, self.thought(words(draw)))
-            parts += [self.image] if one.image else []
-            parts += [self.call(call, named) for call in one.calls]
+            parts += [self.image] if utterance.image else []
+            parts += [self.call(call, named) for call in utterance.calls]
             messages.append({"role": own, self.blocks: parts})
-            results = [self.result(call, named) for call in one.calls]
+            results = [self.result(call, named) for call in utterance.calls]
             if draw.random() < 0.25:
                 messages += [{"role": "user", self.blocks: [result]} for result in results]
                 continue
@@ -159,7 +161,7 @@ def _gemini_id(call: Call, named: bool) -> Message:
     return {"id": call.id} if named else {}
 
 
-SHAPES: dict[str, Callable[[list[Said], Random], list[Message]]] = {
+SHAPES: dict[str, Callable[[list[Utterance], Random], list[Message]]] = {
     "chat": in_chat,
     "responses": in_responses,
     "anthropic": Blocks(

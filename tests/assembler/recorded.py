@@ -338,20 +338,20 @@ def lines(number: int) -> Iterator[str]:
     scenario = Scenario.drawn(number)
     history = scenario.history
     yield f"{number} {scenario}"
-    whole = _answer(lambda: scenario.assembler(1_000_000, history, [Refuse()]).build())
+    whole = _try_build(lambda: scenario.assembler(1_000_000, history, [Refuse()]).build())
     if not isinstance(whole, Context):
-        yield f"  {_said(whole)}"
+        yield f"  {_describe_answer(whole)}"
         return
     full = whole.count.upper + sum(scenario.options.values())
     least = set[int]()
     for window in (full, full - 1, full * 2 // 3, full // 3):
-        answer = _answer(lambda window=window: scenario.assembler(window, history).build())
-        yield f"  {window}: {_said(answer)}"
+        answer = _try_build(lambda window=window: scenario.assembler(window, history).build())
+        yield f"  {window}: {_describe_answer(answer)}"
         if isinstance(answer, ContextLengthError) and answer.smallest_window is not None:
             least.add(answer.smallest_window)
     for window in sorted(least | {window - 1 for window in least}):
-        answer = _answer(lambda window=window: scenario.assembler(window, history).build())
-        yield f"  {window}: {_said(answer)}"
+        answer = _try_build(lambda window=window: scenario.assembler(window, history).build())
+        yield f"  {window}: {_describe_answer(answer)}"
     yield from _session(scenario, full * 2 // 3)
 
 
@@ -359,27 +359,27 @@ def _session(scenario: Scenario, window: int) -> Iterator[str]:
     try:
         live = scenario.assembler(window, [])
     except AssemblyError as refusal:
-        yield f"  a session: {_said(refusal)}"
+        yield f"  a session: {_describe_answer(refusal)}"
         return
     history = scenario.history
     for start, stop in itertools.pairwise([0, len(history) // 3, len(history) * 2 // 3, len(history)]):
         for message in history[start:stop]:
             live.add_message(message)
-        answer = _answer(live.build)
-        yield f"  the first {stop}: {_said(answer)}"
+        answer = _try_build(live.build)
+        yield f"  the first {stop}: {_describe_answer(answer)}"
         if isinstance(answer, Context) and scenario.billed:
             with contextlib.suppress(ConversationError):  # nothing can be sent yet
                 live.anchor(calibrate(answer, max(1, answer.by_rule.tokens + scenario.billed)))
 
 
-def _answer(build: Callable[[], Context]) -> Context | AssemblyError:
+def _try_build(build: Callable[[], Context]) -> Context | AssemblyError:
     try:
         return build()
     except AssemblyError as error:
         return error
 
 
-def _said(answer: Context | AssemblyError) -> str:
+def _describe_answer(answer: Context | AssemblyError) -> str:
     """What a build sends, what each region costs, and what the policies did; or why there is no build."""
     if isinstance(answer, ContextLengthError):
         beside = " ".join(filter(None, [answer.region, _costs(answer.costs), _digest(str(answer))]))

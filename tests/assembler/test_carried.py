@@ -22,13 +22,13 @@ THOUGHT: Dict = {"type": "reasoning", "id": "rs_1", "summary": []}
 TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "object", "properties": {}}}
 
 
-def _asked(text: str, dialect: Dialect) -> Dict:
+def _question_of(text: str, dialect: Dialect) -> Dict:
     if dialect is GEMINI:
         return {"role": "user", "parts": [{"text": text}]}
     return {"role": "user", "content": [{"text": text}] if dialect is BEDROCK else text}
 
 
-def _said(parts: list[Dict], dialect: Dialect) -> Dict:
+def _answer_of(parts: list[Dict], dialect: Dialect) -> Dict:
     return {"role": "model", "parts": parts} if dialect is GEMINI else {"role": "assistant", "content": parts}
 
 
@@ -41,7 +41,7 @@ SERVED: list[Any] = [
         for name, items in ITEMS.items()
     ),
     *(
-        pytest.param(dialect, [_said(parts, dialect)], id=f"{dialect.name}-{name}")
+        pytest.param(dialect, [_answer_of(parts, dialect)], id=f"{dialect.name}-{name}")
         for dialect, kinds in ((ANTHROPIC, BLOCKS), (GEMINI, PARTS), (BEDROCK, CONVERSE))
         for name, parts in kinds.items()
     ),
@@ -50,7 +50,7 @@ TURNS = {"openai_responses": "input", "gemini": "contents"}
 
 
 def _history(dialect: Dialect, served: list[Dict]) -> list[Dict]:
-    return [_asked("q", dialect), *copy.deepcopy(served), _asked("on", dialect)]
+    return [_question_of("q", dialect), *copy.deepcopy(served), _question_of("on", dialect)]
 
 
 @pytest.mark.parametrize(("dialect", "served"), SERVED)
@@ -72,7 +72,7 @@ def test_a_servers_part_is_sent_back_unchanged_and_has_a_bound(dialect: Dialect,
 
 @pytest.mark.parametrize(("dialect", "served"), SERVED)
 def test_a_turn_is_dropped_with_everything_that_a_server_wrote_in_it(dialect: Dialect, served: list[Dict]) -> None:
-    history = [_asked("old " * 50, dialect), *served, *_history(dialect, [_said_plainly(dialect)])]
+    history = [_question_of("old " * 50, dialect), *served, *_history(dialect, [_plain_answer_of(dialect)])]
     whole = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(history).build().count.upper
     budget = Budget(whole - 1)
     context = (
@@ -85,8 +85,10 @@ def test_a_turn_is_dropped_with_everything_that_a_server_wrote_in_it(dialect: Di
     assert [gone.index for gone in context.dropped] == list(range(len(history) - 3))
 
 
-def _said_plainly(dialect: Dialect) -> Dict:
-    return _said([{"type": "text", "text": "so"}] if dialect in (RESPONSES, ANTHROPIC) else [{"text": "so"}], dialect)
+def _plain_answer_of(dialect: Dialect) -> Dict:
+    return _answer_of(
+        [{"type": "text", "text": "so"}] if dialect in (RESPONSES, ANTHROPIC) else [{"text": "so"}], dialect
+    )
 
 
 @pytest.mark.parametrize(("dialect", "served"), SERVED)

@@ -36,7 +36,7 @@ BODY = {"model": "gpt-4o", "messages": [{"role": "tool", "tool_call_id": "x", "c
 
 
 @pytest.fixture(autouse=True)
-def _there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _work_among_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("bot.yaml").write_text(SPEC)
     Path("body.json").write_text(json.dumps(BODY))

@@ -106,7 +106,9 @@ def _is_given(drawn: Drawn, report: str) -> bool:
 
 def _broken_rules(request: dict[str, Any], name: str) -> set[str]:
     """The rules that a request breaks. The time of a cache mark is as its caller wrote it, however nonsensical."""
-    return {one.rule for one in verify(request, dialect=name) if not one.where.endswith("cache_control.ttl")}
+    return {
+        finding.rule for finding in verify(request, dialect=name) if not finding.where.endswith("cache_control.ttl")
+    }
 
 
 def _fields_noted(notes: Iterable[str]) -> int:
@@ -268,7 +270,9 @@ def test_any_growing_conversation_is_sent_like_one_that_is_built_at_once(
     assert grown.request() == wanted.request()
     assert grown.count == wanted.count
     assert sorted(grown.notes()) == sorted(wanted.notes())
-    assert [(one.index, one.outcome) for one in grown.dropped] == [(one.index, one.outcome) for one in wanted.dropped]
+    assert [(message.index, message.outcome) for message in grown.dropped] == [
+        (message.index, message.outcome) for message in wanted.dropped
+    ]
 
 
 CASES: dict[str, Any] = json.loads(Path(__file__).with_suffix(".histories.json").read_text("utf-8"))
@@ -334,21 +338,21 @@ def test_a_message_that_loses_a_part_for_an_api_is_reported_as_shortened(name: s
     from_anthropic = Assembler(dialect="anthropic").add_messages(history).build()
     context = Assembler(dialect=name).add_messages(history).build()
     assert not from_anthropic.dropped
-    assert [(one.index, one.outcome) for one in context.dropped] == [(1, "shortened")]
+    assert [(message.index, message.outcome) for message in context.dropped] == [(1, "shortened")]
     assert "Paris." in str(context.request())
 
 
-def _asked(call_id: str) -> dict[str, Any]:
+def _call(call_id: str) -> dict[str, Any]:
     return {"type": "function_call", "call_id": call_id, "name": "any", "arguments": "{}"}
 
 
-def _told(call_id: str, text: str) -> dict[str, Any]:
+def _output(call_id: str, text: str) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": text}
 
 
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name != "plain"])
 def test_an_id_that_repeats_within_a_step_is_replaced_if_its_calls_are_one_message(name: str) -> None:
-    step = [_asked("a"), _asked("b"), _told("a", "m0m"), _asked("a"), _told("b", "m1m"), _told("a", "m2m")]
+    step = [_call("a"), _call("b"), _output("a", "m0m"), _call("a"), _output("b", "m1m"), _output("a", "m2m")]
     history = [{"role": "user", "content": "q"}, *step, {"role": "user", "content": "q"}]
     request = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build().request()
     assert verify(request, dialect=name) == []
@@ -360,11 +364,11 @@ APPROVED: dict[str, Any] = {"type": "mcp_approval_response", "approval_request_i
 DREAM: dict[str, Any] = {"type": "dream_call", "id": "d", "call_id": "d1", "input": {}}
 DREAMT: dict[str, Any] = {"type": "dream_call_output", "call_id": "d1", "output": "m9m"}
 STEPS: dict[str, list[dict[str, Any]]] = {
-    "an approval between results": [_asked("a"), _asked("b"), _told("a", "m0m"), APPROVED, _told("b", "m1m")],
-    "an approval between calls": [_asked("a"), APPROVED, _asked("b"), _told("a", "m0m"), _told("b", "m1m")],
-    "an output that nobody knows before a result": [DREAM, _asked("a"), DREAMT, _told("a", "m0m")],
+    "an approval between results": [_call("a"), _call("b"), _output("a", "m0m"), APPROVED, _output("b", "m1m")],
+    "an approval between calls": [_call("a"), APPROVED, _call("b"), _output("a", "m0m"), _output("b", "m1m")],
+    "an output that nobody knows before a result": [DREAM, _call("a"), DREAMT, _output("a", "m0m")],
     "an output that nobody knows between results": [
-        *(DREAM, _asked("a"), _asked("b"), _told("a", "m0m"), DREAMT, _told("b", "m1m"))
+        *(DREAM, _call("a"), _call("b"), _output("a", "m0m"), DREAMT, _output("b", "m1m"))
     ],
 }
 

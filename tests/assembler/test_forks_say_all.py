@@ -84,14 +84,14 @@ def do(assembler: Assembler[Any], call: Call) -> None:
         DEEDS[name](assembler, given)
 
 
-def fields(one: object) -> dict[str, Any]:
+def fields_of(value: object) -> dict[str, Any]:
     """Every public field of a value, the later ones of this list too, and what it says as JSON and as text."""
-    names = [name for name in dir(one) if not name.startswith("_") and name not in ("inside", "budget", "invisible")]
-    said = {name: getattr(one, name) for name in names}
-    found = {name: held for name, held in said.items() if not callable(held)}
+    names = [name for name in dir(value) if not name.startswith("_") and name not in ("inside", "budget", "invisible")]
+    read = {name: getattr(value, name) for name in names}
+    found = {name: held for name, held in read.items() if not callable(held)}
     found["warnings"] = [repr(each) for each in found.get("warnings", ())]
     found["dropped"] = [(each.id, each.index, each.outcome, each.message) for each in found.get("dropped", ())]
-    return found | {"text": str(one)}
+    return found | {"text": str(value)}
 
 
 def everything(assembler: Assembler[Any]) -> dict[str, Any]:
@@ -106,15 +106,15 @@ def everything(assembler: Assembler[Any]) -> dict[str, Any]:
     def built() -> dict[str, Any]:
         context = assembler.build()
         asked = (context.request, context.manifest, context.state, context.unmarked, context.report.to_dict)
-        return {"report's": fields(context.report)} | fields(context) | {ask.__name__: ask() for ask in asked}
+        return {"report's": fields_of(context.report)} | fields_of(context) | {ask.__name__: ask() for ask in asked}
 
     def planned() -> dict[str, Any]:
         plan = assembler.plan()
-        return fields(plan) | {"manifest": plan.manifest(), "report": plan.report.to_dict()}
+        return fields_of(plan) | {"manifest": plan.manifest(), "report": plan.report.to_dict()}
 
     asked = {"status": assembler.status, "costs": assembler.costs, "left": assembler.available_for_messages}
     said = {name: answer(ask) for name, ask in asked.items()} | {"plan": answer(planned), "build": answer(built)}
-    return said | fields(assembler)
+    return said | fields_of(assembler)
 
 
 @pytest.mark.parametrize("dialect", [plain, openai_chat, anthropic], ids=lambda dialect: dialect.name)

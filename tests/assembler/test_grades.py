@@ -123,7 +123,7 @@ def test_reasoning_that_is_cleared_takes_its_grade_from_the_items_beside_it() ->
 
     whole = built(10_000).count
     context = built(whole.upper - 1)
-    assert [one.outcome for one in context.dropped] == ["dropped", "shortened"]
+    assert [message.outcome for message in context.dropped] == ["dropped", "shortened"]
     assert whole.grade > context.count.grade
     assert context.count == count_request(context.request(), dialect="openai_responses", model="gpt-4o")
 

@@ -25,7 +25,7 @@ POLICIES: list[Any] = [TrimOldest(), TrimOldest(low_water=0.5), TrimOldest(pins=
 def told(assembler: Assembler) -> Any:
     try:
         context = assembler.build()
-        return context.request(), context.count, context.report.to_dict(), [one.id for one in context.dropped]
+        return context.request(), context.count, context.report.to_dict(), [message.id for message in context.dropped]
     except AssemblyError as error:
         return str(error)
 

@@ -61,7 +61,7 @@ def made(policy: Any, messages: list[Any], window: int = 20, **others: Any) -> A
 def outcome_of(assembler: Assembler) -> Any:
     try:
         context = assembler.build()
-        said: Any = context.request(), context.count, context.costs, [one.id for one in context.dropped]
+        said: Any = context.request(), context.count, context.costs, [message.id for message in context.dropped]
         said = (*said, context.report.to_dict()["rows"])
     except AssemblyError as error:
         said = str(error)

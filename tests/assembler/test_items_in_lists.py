@@ -49,7 +49,9 @@ def test_an_item_in_a_content_is_sent_to_responses_between_its_texts(name: str, 
     context = built("openai_responses", {"role": role, "content": [SAID[said], item, SAID[said]]})
     told = {"role": role, "content": "so"}
     assert context.request()["input"] == [ASKED, told, item, told, ASKED]
-    assert {one.rule for one in verify(context.request(), dialect="openai_responses") if not one.note} == set()
+    assert {
+        finding.rule for finding in verify(context.request(), dialect="openai_responses") if not finding.note
+    } == set()
     assert context.count == count_request(context.request(), dialect="openai_responses")
     assert list(context.dropped) == []
 
@@ -77,7 +79,7 @@ def test_an_item_in_a_content_is_sent_to_other_apis_as_its_words_only(item: Dict
     assert ("walrus" in sent) == (item is SEARCHED)
     assert verify(context.request(), dialect=home) == []
     assert context.count == count_request(context.request(), dialect=home)
-    assert [one.index for one in context.dropped] == ([] if item is SEARCHED else [1])
+    assert [message.index for message in context.dropped] == ([] if item is SEARCHED else [1])
     assert any("part(s) of another API" in note for note in context.notes())
 
 
@@ -108,7 +110,7 @@ def test_reasoning_in_a_content_that_nothing_follows_is_left_out_and_noted(conte
     left_out = not any(item.get("type") == "reasoning" for item in context.request()["input"])
     assert left_out == (OF_ANTHROPIC not in content)
     assert any("reasoning" in note and "left out" in note for note in context.notes()) == left_out
-    assert [one.index for one in context.dropped] == ([1] if left_out else [])
+    assert [message.index for message in context.dropped] == ([1] if left_out else [])
     assert context.count == count_request(context.request(), dialect="openai_responses")
 
 
@@ -117,7 +119,7 @@ def test_a_reasoning_item_that_nothing_follows_is_reported_as_dropped_if_it_is_l
     for torn in (REASONED, {"role": "assistant", "content": [REASONED]}):
         context = built("openai_responses", torn)
         assert context.request()["input"] == [ASKED, ASKED]
-        assert [(one.index, one.outcome) for one in context.dropped] == [(1, "dropped")]
+        assert [(message.index, message.outcome) for message in context.dropped] == [(1, "dropped")]
         assert context.count == count_request(context.request(), dialect="openai_responses")
 
 
@@ -140,7 +142,7 @@ def test_a_call_in_the_content_and_beside_it_is_sent_once_and_not_reported_as_lo
     assert verify(request, dialect=home) == []
     assert str(request).count("'look'") in (2, 3)  # the definition and the call, and with some the answer
     assert not [note for note in context.notes() if "part(s) of another API" in note]
-    assert [one.outcome for one in context.dropped] == ([] if home == "openai_responses" else ["shortened"])
+    assert [message.outcome for message in context.dropped] == ([] if home == "openai_responses" else ["shortened"])
     assert context.count == count_request(request, dialect=home)
 
 

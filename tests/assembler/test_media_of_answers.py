@@ -44,7 +44,7 @@ def test_a_medium_in_an_answer_is_left_out_with_a_note(medium: str, dialect: str
         context = Assembler(Budget(90_000, model=model), dialect=dialect).add_messages(history).build()
         request = context.request()
         assert not {PNG, "JVBERi0=", "AAAA", "a.pdf"}.intersection(str(request).replace("'", '"').split('"'))
-        assert [one.index for one in context.dropped] == [1]
+        assert [message.index for message in context.dropped] == [1]
         assert "1 part(s) of another API without content here left out" in context.notes()
         assert verify(request, dialect=dialect) == []
         assert context.count == count_request(request, dialect=dialect, model=model)
@@ -60,4 +60,4 @@ def test_a_medium_in_an_answer_is_listed_as_dropped_where_it_is_not_sent_and_now
     for history in answers(MEDIA[medium])[:3]:
         context = Assembler(Budget(90_000), dialect=dialect).add_messages(history).build()
         sent = words.intersection(str(context.request()).replace("'", '"').split('"'))
-        assert [one.index for one in context.dropped] == ([] if sent else [1])
+        assert [message.index for message in context.dropped] == ([] if sent else [1])

@@ -149,7 +149,7 @@ def test_offers_that_drop_nothing_come_first_and_the_cheapest_before_the_others(
         alone = bill(chat(offer.model).plan())
         assert offer.bill == alone
     dropped = chat("gpt-4").plan().dropped
-    assert [one.index for one in offers[-1].dropped] == [one.index for one in dropped]
+    assert [message.index for message in offers[-1].dropped] == [message.index for message in dropped]
     assert dropped
 
 

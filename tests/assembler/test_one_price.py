@@ -140,7 +140,7 @@ def test_results_of_one_step_cost_what_they_are_sent_as_however_they_are_spelled
         assert less
         return
     assert tight.count == billed(tight, api)
-    assert any(one.outcome == "dropped" for one in tight.dropped) == bool(less)
+    assert any(message.outcome == "dropped" for message in tight.dropped) == bool(less)
 
 
 @pytest.mark.parametrize(

@@ -394,7 +394,7 @@ def test_an_unknown_kind_of_call_stays_when_its_answer_is_cleared_and_the_reques
         context = Assembler(budget, on_overflow=policy).add_capability([TOOL]).add_messages(history).build()
         request = context.request()
         assert request["messages"][1]["tool_calls"] == [call]
-        assert [one.rule for one in verify(request, dialect="openai_chat") if not one.note] == []
+        assert [finding.rule for finding in verify(request, dialect="openai_chat") if not finding.note] == []
         assert context.count == count_request(request, dialect="openai_chat", model="gpt-4o")
 
 

@@ -130,7 +130,7 @@ def test_a_call_in_a_users_content_is_no_call_of_the_models(kind: str) -> None:
     call, output = PAIRS[kind]
     context = built([of("user", SAID, call), MODEL, ASKED])
     assert call not in context.request()["input"]
-    assert [one.index for one in context.dropped] == [0]
+    assert [message.index for message in context.dropped] == [0]
     assert any("left out" in note for note in context.notes())
     both = built([of("user", SAID, call, output), MODEL, ASKED]).request()["input"]
     assert not [item for item in both if "call_id" in item]
@@ -145,7 +145,7 @@ def test_a_summary_in_a_system_message_replaces_nothing_and_is_left_out(model: s
     costs_its_request(history, model)
     assert "gAAA" not in str(context.request())
     assert context.request()["input"] == [ASKED, MODEL, {"role": role, "content": SAID["text"]}, ASKED]
-    assert [one.index for one in context.dropped] == [2]
+    assert [message.index for message in context.dropped] == [2]
 
 
 def test_a_policy_leaves_a_call_of_a_providers_own_tool_in_a_content_as_it_is() -> None:

@@ -28,14 +28,14 @@ def history_of(steps: Sequence[Step]) -> list[Message]:
     """Each step with its pieces, and with a call if it says so."""
     told: list[Message] = [{"role": "user", "content": "Where is it?"}]
     for place, (spelling, said, calls) in enumerate(steps):
-        told += [_said(spelling, one) for one in said]
+        told += [_spell_piece(spelling, one) for one in said]
         if calls:
             call = None if spelling == "gemini" else f"call_{place}"
             told += [*calling(spelling, [call], arguments={"q": 1}), answering(spelling, call, "found")]
     return [*told, {"role": "user", "content": "And now?"}]
 
 
-def _said(spelling: str, piece: str) -> Message:
+def _spell_piece(spelling: str, piece: str) -> Message:
     if piece == "cited":
         return dict(CITED)
     return thinking(spelling, "hm") if piece == "thought" else saying(spelling, piece)

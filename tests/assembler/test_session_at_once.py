@@ -132,7 +132,7 @@ def told(assembler: Assembler) -> tuple[Context | None, list[Any]]:
     said: list[Any] = [_or_why(lambda: assembler.available_for_messages()), _or_why(lambda: assembler.costs())]
     try:
         plan = assembler.plan()
-        said += [plan.count, plan.costs, plan.kept, [(one.id, one.outcome) for one in plan.dropped]]
+        said += [plan.count, plan.costs, plan.kept, [(message.id, message.outcome) for message in plan.dropped]]
         context = assembler.build()
     except AssemblyError as error:
         return None, [*said, type(error), str(error)]

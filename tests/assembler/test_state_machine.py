@@ -192,7 +192,7 @@ def planned(assembler: Assembler) -> list[Any]:
         plan = assembler.plan()
     except ContextLengthError as error:
         return [said(error)]
-    return [plan.count, plan.costs, plan.kept, [(one.id, one.outcome) for one in plan.dropped]]
+    return [plan.count, plan.costs, plan.kept, [(message.id, message.outcome) for message in plan.dropped]]
 
 
 def built(assembler: Assembler) -> list[Any]:
@@ -201,7 +201,11 @@ def built(assembler: Assembler) -> list[Any]:
         told: list[Any] = [json.dumps(context.request()), context.count, context.costs, context.prefix_hash]
     except AssemblyError as error:
         return [said(error)]
-    return [*told, [id(one.message) for one in context.dropped], [(r.before, r.after) for r in context.report.rows]]
+    return [
+        *told,
+        [id(message.message) for message in context.dropped],
+        [(r.before, r.after) for r in context.report.rows],
+    ]
 
 
 DOORS: list[Callable[[Assembler], Any]] = [planned, built, Assembler.costs, Assembler.available_for_messages]

@@ -54,7 +54,7 @@ def test_a_row_that_is_cut_has_the_request_and_the_number_of_a_build_by_hand(cac
     budget = Budget(whole.build().count.upper - 150, counter=len)
     spoken = Assembler(budget, dialect=anthropic, on_overflow=ladder, cache_marks=cache_marks).add_capability([TOOL])
     context, found = spoken.fork().add_messages(messages).build(), outcome(spoken, {"messages": messages})
-    assert {one.outcome for one in context.dropped} == {"dropped", "shortened"}
+    assert {message.outcome for message in context.dropped} == {"dropped", "shortened"}
     assert isinstance(found, Assembled)
     assert json.loads(found.request) == context.request()
     assert (found.count, found.dropped) == (context.count, len(context.dropped))

@@ -150,7 +150,9 @@ def test_a_result_in_the_models_message_is_refused_unless_the_server_wrote_it() 
     call = {"toolUse": {"toolUseId": "c", "name": "ask", "input": {}}}
     history = [{"role": "user", "content": [{"text": "q"}]}, {"role": "assistant", "content": [call, result]}]
     history.append({"role": "user", "content": [{"text": "on"}]})
-    assert {one.rule for one in verify({"messages": history, "toolConfig": {"tools": [GROUNDING]}}, dialect=bedrock)}
+    assert {
+        finding.rule for finding in verify({"messages": history, "toolConfig": {"tools": [GROUNDING]}}, dialect=bedrock)
+    }
     with pytest.raises(ConversationError, match="in an assistant message"):
         Assembler(dialect=bedrock).add_capability([GROUNDING]).add_messages(history).build()
 

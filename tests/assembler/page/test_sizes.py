@@ -56,7 +56,7 @@ def kept_at(plan: Plan, window: int) -> tuple[set[int], dict[str, int]] | None:
         other = plan.what_if(context_window=window)
     except (ContextLengthError, BudgetError):
         return None
-    dropped = {one.index for one in other.dropped if one.outcome == "dropped"}
+    dropped = {message.index for message in other.dropped if message.outcome == "dropped"}
     return dropped, dict(other.costs.to_dict())
 
 
