@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from operator import itemgetter
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -15,7 +16,7 @@ from assembler.rag.citations import Citation, parse_citations
 from assembler.rag.native_citations import Numbers, Passage, blocks_of, numbers_in, read_answer
 from assembler.rag.prompt_builder import PromptComponents
 from assembler.rag.sentences import Span, plain_words, quote_spans, says, sentence_spans
-from assembler.validation import must_be
+from assembler.validation import must_be, name_of_value
 from budgets.errors import OfTheCaller
 
 _T = TypeVar("_T")
@@ -91,7 +92,7 @@ def citation_report(answer: object, prompt: Cited) -> CitationReport:
     The spans are in `answer_text(answer)`. Without a `Context`, the first block for a source is number 1.
 
     Linear in the answer, plus one search of each cited source for each different quote. Raises TypeError for a `prompt`
-    of another type, and PromptError for an answer or a source that is not a text.
+    of another type, and PromptError for an answer or a source that is not a text, and for a key that is no number.
     """
     read = read_answer(answer)
     texts = {number: plain_words(text) for number, text in sources_of(prompt).items()}
@@ -127,8 +128,14 @@ def sources_of(prompt: Cited) -> dict[int, str]:
     if isinstance(prompt, Mapping):
         with OfTheCaller("prompt", PromptError):
             texts = dict(prompt.items())
-        for number, text in texts.items():
-            must_be(f"prompt[{number!r}]" if isinstance(number, int) else "prompt", text, (str,), "a text", PromptError)
+        for place, (number, text) in enumerate(texts.items()):
+            if not isinstance(cast(object, number), Real):
+                found = name_of_value(number)
+                raise PromptError(
+                    f"prompt: expected a mapping from numbers of sources to texts, got the key of a {found}; out of "
+                    "JSON, pass {int(number): text for number, text in found.items()}"
+                )
+            must_be(f"prompt: text {place} of the mapping", text, (str,), "a text", PromptError)
         return texts
     if not isinstance(cast(object, prompt), PromptComponents | Context):
         raise WrongTypeError(f"expected PromptComponents, a Context or a mapping, got {type(prompt).__name__}")

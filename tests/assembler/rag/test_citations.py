@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assembler import Assembler, CitedSources
+from assembler.errors import PromptError
 from assembler.rag import Citation, citation_report, citations, parse_citations
 from assembler.rag import sentences as of_sentences
 from assembler.rag.sentences import sentence_spans
@@ -190,6 +191,14 @@ def test_a_context_and_a_mapping_say_the_same() -> None:
     assert citation_report(answer, context) == citation_report(answer, {1: "a < b", 2: "c & d"})
     with pytest.raises(TypeError, match="list"):
         citation_report(answer, ["a"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", ["1", None, (1,)])
+def test_sources_by_keys_that_are_no_numbers_are_refused(key: object) -> None:
+    """JSON writes the keys of a mapping as texts: every marker was unknown, and every source unused."""
+    with pytest.raises(PromptError, match="from numbers of sources to texts") as caught:
+        citation_report("So [Source 1].", {key: "a"})  # type: ignore[dict-item]
+    assert "int(number)" in str(caught.value)
 
 
 def test_an_empty_answer_cites_nothing() -> None:
