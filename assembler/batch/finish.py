@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 
 from assembler.batch.errors import BatchError, not_of_a_run
 from assembler.batch.formats import Format, ProviderRows
+from assembler.batch.journal import LOG
 from assembler.batch.lines import FAILED
 from assembler.batch.rows import as_utf_8, write_line
 from assembler.files.json_text import parse_json
@@ -20,7 +21,7 @@ from assembler.files.writing import replacing
 
 def log_of(output: Path) -> Path:
     """The path of the run's log, next to the output."""
-    return output.with_name(f"{output.name}.rows.jsonl")
+    return output.with_name(f"{output.name}{LOG}")
 
 
 def refuse_strangers(output: Path) -> None:

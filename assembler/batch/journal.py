@@ -34,6 +34,9 @@ PIECE = 1024 * 1024
 SHOWN = 3
 """The most differences in an error."""
 
+LOG = ".rows.jsonl"
+"""The end of the name of a log: a run writes one beside an output that is only written at the end."""
+
 
 @attrs.frozen
 class Written:
@@ -61,6 +64,13 @@ class Input:
 def journal_of(output: Path) -> Path:
     """The path of an output's journal, next to it."""
     return output.with_name(f"{output.name}.run.json")
+
+
+def names_of(output: Path) -> str:
+    """The names of the files to move away, so that a run can begin again: the lines, and what was written from them."""
+    whole = output.name.removesuffix(LOG)
+    there = whole not in ("", output.name) and output.with_name(whole).exists()
+    return f"{whole} and {output.name}" if there else output.name
 
 
 @contextlib.contextmanager
@@ -133,7 +143,9 @@ def read_written(output: Path) -> Written:
             if not last:
                 break
             if not head.startswith(begins(rows)):
-                raise BatchError(f"{output}: line {rows + 1} is not of this run; move the file away to start again")
+                raise BatchError(
+                    f"{output}: line {rows + 1} is not of this run; move {names_of(output)} away to start again"
+                )
             failed += FAILED.match(head) is not None
             rows, length = rows + 1, length + size
     return Written(rows, failed, length)
@@ -143,7 +155,7 @@ def read_beginning(output: Path, size: int) -> Mapping[str, Any] | None:
     """The journal of the run that left `size` bytes; None for 0. Raises `BatchError` for a foreign file."""
     if not size:
         return None
-    found = _read_journal(journal_of(output))
+    found = _read_journal(output)
     if found is None:
         raise not_of_a_run(output)
     return found
@@ -162,13 +174,13 @@ def settle(output: Path, written: Written, begun: Mapping[str, Any] | None, aske
         more = f" (and {len(found) - SHOWN} more)" if len(found) > SHOWN else ""
         raise BatchError(
             f"{output}: {written.rows} rows are of another run: {'; '.join(map(str, found[:SHOWN]))}{more}. "
-            f"Restore what changed to continue, or move {output.name} away to start again.",
+            f"Restore what changed to continue, or move {names_of(output)} away to start again.",
             differences=found,
         )
     if written.rows > asked["input"]["rows"]:
         raise BatchError(
             f"{output}: {written.rows} rows, and the input has {asked['input']['rows']}: others were added since; move "
-            f"{output.name} away to start again"
+            f"{names_of(output)} away to start again"
         )
 
 
@@ -181,7 +193,8 @@ def _find_differences(begun: Mapping[str, Any], asked: Mapping[str, Any]) -> tup
     return tuple(d for part in parts for d in differences(named.get(part, part), begun.get(part), asked.get(part)))
 
 
-def _read_journal(journal: Path) -> Mapping[str, Any] | None:
+def _read_journal(output: Path) -> Mapping[str, Any] | None:
+    journal = journal_of(output)
     try:
         with journal.open("rb") as file:
             found: object = parse_json(file.read(LONGEST).decode())
@@ -191,7 +204,7 @@ def _read_journal(journal: Path) -> Mapping[str, Any] | None:
         found = None
     if isinstance(found, dict):
         return cast("Mapping[str, Any]", found)
-    raise BatchError(f"{journal}: expected the journal of a run; move it and its output away to start again")
+    raise BatchError(f"{journal}: expected the journal of a run; move it, and {names_of(output)}, away to start again")
 
 
 @contextlib.contextmanager

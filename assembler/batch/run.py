@@ -16,6 +16,7 @@ from assembler.assembler import Assembler
 from assembler.batch.errors import BatchError
 from assembler.batch.formats import OWN, Format
 from assembler.batch.journal import (
+    names_of,
     open_output,
     open_rows,
     read_beginning,
@@ -68,7 +69,7 @@ def run(
             yield from _continue_run(source, file, base, workers, kind, progress, rows.offset)
             os.fsync(file.fileno())
         if read_state(source) != began:
-            raise BatchError(f"{source}: changed while it was read; move {output.name} away and start again")
+            raise BatchError(f"{source}: changed while it was read; move {names_of(output)} away and start again")
 
 
 def _describe_run(base: Assembler, kind: Format) -> dict[str, Any]:

@@ -153,6 +153,21 @@ def test_a_run_of_one_format_is_not_continued_in_another(capsys: pytest.CaptureF
     assert "format" in capsys.readouterr().err
 
 
+def test_a_run_begins_again_once_the_files_that_its_refusal_names_are_moved(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It named the log alone; with that moved, the output was taken for another program's."""
+    assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 0
+    assert ran("openai", "gpt-4o", [chat("b", LONG)]) == 2
+    told = capsys.readouterr().err
+    assert "or move out.jsonl and out.jsonl.rows.jsonl away to start again" in told
+    (folder / "old").mkdir()
+    for name in ("out.jsonl", "out.jsonl.rows.jsonl"):
+        Path(name).rename(Path("old", name))
+    assert ran("openai", "gpt-4o", [chat("b", LONG)]) == 0
+    assert [line["custom_id"] for line in read(Path("out.jsonl"))] == ["b"]
+
+
 def test_a_file_of_another_program_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
     Path("out.jsonl").write_text("mine\n")
     assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 2
