@@ -76,10 +76,10 @@ class SimilarVectors:
 
 @attrs.frozen
 class AlikeTexts:
-    """Drops a text if more than `threshold` of its characters are those of a better one, in the same order.
+    """Drops a text that has more than `threshold` of its and a better one's characters in common, in the same order.
 
-    Needs no embeddings. Quadratic in the number of sources, although unlike texts are told apart quickly: meant for
-    hundreds. Raises MissingExtraError without the extra `dedup`.
+    So a part of a much longer text stays. Needs no embeddings. Quadratic in the number of sources, although unlike
+    texts are told apart quickly: meant for hundreds. Raises MissingExtraError without the extra `dedup`.
     """
 
     threshold: float = attrs.field(default=ALIKE, validator=_must_be_number)

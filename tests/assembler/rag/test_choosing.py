@@ -273,6 +273,8 @@ def test_alike_texts_are_found_without_embeddings() -> None:
     found = sources("The order ships on Monday to Kyoto.", "Unlike anything", "The order ships on Monday to Kyoto!")
     assert AlikeTexts().repeated(found) == {2: 0}
     assert AlikeTexts(threshold=1.0).repeated(found) == {}
+    for cut, gone in ((81, {}), (82, {1: 0})):  # 164 of 182 characters are more than 0.9, 162 of 181 fewer
+        assert AlikeTexts().repeated(sources("x" * 100, "x" * cut)) == gone
 
 
 def test_without_the_library_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
