@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import copy_context
@@ -63,13 +63,19 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
     pending: list[Future[object]] = []
 
     def wait(answer: Awaitable[object]) -> object:
+        # Without a coroutine around it, whose cancelling could leave this one unawaited.
+        coroutine = answer if isinstance(answer, Coroutine) else _await_answer(answer)
         if done.cancelled():
+            coroutine.close()
             raise asyncio.CancelledError
-        future = asyncio.run_coroutine_threadsafe(_await_answer(answer), loop)
-        pending[:] = [future]
         try:
+            pending[:] = [future := asyncio.run_coroutine_threadsafe(coroutine, loop)]
+            if done.cancelled():  # since it was asked above: the loop may close before it runs anything
+                future.cancel()
             return future.result()
         finally:
+            if loop.is_closed():  # and will never run it
+                coroutine.close()
             pending.clear()  # the future holds this function; as a cycle they would hold the finished build
 
     def run() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
+import gc
 import json
 import logging
 import pickle
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -247,6 +250,43 @@ def test_a_build_that_ends_after_its_loop_was_closed_raises_nothing(monkeypatch:
     thread.join(PATIENCE)
     assert not thread.is_alive()
     assert raised == []
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_count_that_is_cancelled_before_it_begins_leaves_no_warning_and_no_thread(
+    again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With `again` the task is cancelled between the thread's question whether it is and its request to the loop."""
+    asked, ask = threading.Event(), asyncio.run_coroutine_threadsafe
+    building: list[asyncio.Task[Any]] = []
+
+    def asking(coroutine: Any, loop: asyncio.AbstractEventLoop) -> Any:
+        if again:
+            asked.set()
+            while not building[0].cancelling():
+                threading.Event().wait(0.001)
+        future = ask(coroutine, loop)
+        asked.set()
+        return future
+
+    async def cancel() -> None:
+        building.append(asyncio.create_task(Assembler(Budget(60, counter=acount)).add_messages(talk(2)).abuild()))
+        await asyncio.sleep(0)
+        assert asked.wait(PATIENCE)  # the loop runs nothing meanwhile
+        building[0].cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await building[0]
+
+    monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", asking)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        asyncio.run(cancel())
+        for thread in threading.enumerate():
+            if thread.name == "assembler.abuild":
+                thread.join(PATIENCE)
+                assert not thread.is_alive()
+        gc.collect()
+    assert [str(each.message) for each in warned] == []
 
 
 def test_a_cancelled_summary_is_not_a_failure_and_is_asked_for_again() -> None:
