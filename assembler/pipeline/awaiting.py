@@ -15,7 +15,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from inspect import isawaitable
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.pipeline.settings import Settings
@@ -64,7 +64,8 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
 
     def wait(answer: Awaitable[object]) -> object:
         # Without a coroutine around it, whose cancelling could leave this one unawaited.
-        coroutine = answer if isinstance(answer, Coroutine) else _await_answer(answer)
+        is_one = isinstance(answer, Coroutine)
+        coroutine = cast("Coroutine[Any, Any, object]", answer) if is_one else _await_answer(answer)
         if done.cancelled():
             coroutine.close()
             raise asyncio.CancelledError
