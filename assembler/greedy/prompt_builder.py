@@ -87,8 +87,15 @@ class EncoderInput:
             return len(cast(Sized, self.tokenizer.encode(text).ids))
         answer: object = self.tokenizer(text)
         if isinstance(answer, Mapping):
-            return len(cast("Mapping[str, Sized]", answer)["input_ids"])
+            return _count_ids(cast("Mapping[str, Any]", answer)["input_ids"])
         return answer
+
+
+def _count_ids(ids: Any) -> int:
+    """Count the ids of one text: with `return_tensors` they are a row of a table, with overflowing parts several."""
+    rows: list[Sized] = list(ids)
+    is_table = getattr(ids, "ndim", 1) > 1 or any(isinstance(row, list) for row in rows)
+    return sum(map(len, rows)) if is_table else len(rows)
 
 
 def counter_of(tokenizer: object) -> TokenCounter:

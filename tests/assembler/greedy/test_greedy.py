@@ -8,6 +8,7 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -215,6 +216,18 @@ def test_a_tokenizer_object_or_a_counter_is_accepted() -> None:
     assert built("q", ["The order", "x", "y"], encoder.backend_tokenizer, limit) == expected
     assert built("q", ["x"], tiktoken_counter(), 100) == by_hand("q", ["x"])
     assert built("q", ["x", "y"], lambda text: {"input_ids": text}, len(by_hand("q", ["x"]))) == by_hand("q", ["x"])
+
+
+@pytest.mark.parametrize("table", [lambda ids: [ids], lambda ids: np.array([ids]), lambda ids: [ids[:5], ids[5:]]])
+def test_ids_in_a_table_count_each(table: Any) -> None:
+    """With `return_tensors` a tokenizer answers with a table of one row, which counted as one token."""
+
+    def tensors(text: str) -> dict[str, Any]:
+        return {"input_ids": table(list(text.encode()))}
+
+    fitting = by_hand("q", ["x"])
+    assert built("q", ["x", "y"], tensors, len(fitting)) == fitting
+    assert built("q", ["x"], tensors, 20) is None
 
 
 def test_a_tokenizer_that_fails_is_named() -> None:
