@@ -333,7 +333,7 @@ _PRICES = frozenset({"message", "messages"})
 
 
 # Cached, because a check against a protocol looks up every member, and it runs for each message or bill.
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _has_members(kind: type, protocol: type) -> bool:
     return issubclass(kind, protocol)
 

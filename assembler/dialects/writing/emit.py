@@ -111,6 +111,6 @@ def _replace_custom_calls(messages: Sequence[Message], shape: str) -> Sequence[M
 
 
 # Cached by class: `isinstance` with a protocol looks at every member.
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _can_grow(kind: type) -> bool:
     return issubclass(kind, GrowingDialect)

@@ -78,6 +78,6 @@ def _count_unsent_reasoning(dialect: Dialect, message: Message) -> int:
 
 
 # Cached by class: `isinstance` with a protocol looks at every member.
-@functools.cache
+@functools.lru_cache(maxsize=64)
 def _chooses(kind: type) -> bool:
     return issubclass(kind, ReasoningDialect)
