@@ -278,4 +278,4 @@ def _find_missing(documents: Sequence[Document], written: str) -> Iterator[Docum
 
 
 def _is_shown(field: attrs.Attribute[Any], _: object) -> bool:
-    return field.name != "memory"
+    return field.name not in ("memory", "identity")  # neither is compared
