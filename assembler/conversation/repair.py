@@ -96,15 +96,17 @@ class _RepairedHistory:
     def keep(self, place: int) -> None:
         """Append the message at `place`, without results that are moved or dropped."""
         index, message = self.messages[place]
-        gone = {given.part: given for given in self.pairs.loose.get(place, ())}
+        loose = {given.part: given for given in self.pairs.loose.get(place, ())}
         if place in self.pairs.repeating:
             self.changes.append(Repair(index, "dropped", "its call id is that of an open call"))
             return
-        lost = [given for given in gone.values() if given.asked is None]
-        if not gone:
+        lost = [given for given in loose.values() if given.asked is None]
+        if not loose:
             self.kept.append(message.raw)
-        elif len(gone) < len(message.parts):
-            self.kept.append(_keep_parts(message, [part for part in range(len(message.parts)) if part not in gone]).raw)
+        elif len(loose) < len(message.parts):
+            self.kept.append(
+                _keep_parts(message, [part for part in range(len(message.parts)) if part not in loose]).raw
+            )
             self.changes.append(Repair(index, "edited", "a result in it answers no open call"))
         elif lost:
             self.changes.append(Repair(index, "dropped", "answers no open call"))

@@ -132,8 +132,8 @@ class Planned:
         return self._remove_dropped_turns(self.view.turns_from(max(index, self.first)))
 
     def _remove_dropped_turns(self, turns: list[Span]) -> list[Span]:
-        gone = {index for index, message in self.trimmed.changed.items() if message is None}
-        return [turn for turn in turns if not gone.issuperset(range(*turn))] if gone else turns
+        removed = {index for index, message in self.trimmed.changed.items() if message is None}
+        return [turn for turn in turns if not removed.issuperset(range(*turn))] if removed else turns
 
     @found_once
     def sent(self) -> list[tuple[int, Message]]:

@@ -118,8 +118,8 @@ def _defer_tools(
     tools, deferred = select.deferred(regions.tools, view.messages(0, view.length), server, regions.choice)
     priced = zip(regions.tools, measured.prices.tools, strict=True)
     why = "deferred until it is found"
-    gone = [Omitted(tool.name, count.tokens, why, "capability") for tool, count in priced if tool.name in deferred]
-    return attrs.evolve(regions, tools=tools), gone
+    omitted = [Omitted(tool.name, count.tokens, why, "capability") for tool, count in priced if tool.name in deferred]
+    return attrs.evolve(regions, tools=tools), omitted
 
 
 def sends_used_tools(budget: Budget) -> bool:
@@ -154,15 +154,15 @@ def _select_within_limit(
         counts = [count.upper for count in measured.prices_of("knowledge")]
         kept = _select_places(select or _select_highest_scores, regions.documents, counts, tokens_left)
         names = [piece.name for piece in measured.rendered.every_piece if piece.region == "knowledge"]
-        gone = [Omitted(names[i], counts[i], why) for i in _find_others(kept, counts)]
-        return attrs.evolve(regions, documents=tuple(_keep_name(regions.documents[i], names[i]) for i in kept)), gone
+        omitted = [Omitted(names[i], counts[i], why) for i in _find_others(kept, counts)]
+        return attrs.evolve(regions, documents=tuple(_keep_name(regions.documents[i], names[i]) for i in kept)), omitted
     if region == "capability" and select is not None:
         counts = [count.upper for count in measured.prices.tools]
         spare = tokens_left - measured.prices.tooling.upper - measured.prices.output.upper
         kept = _select_places(select, [tool.raw for tool in regions.tools], counts, spare)
         tools, prices = regions.tools, measured.prices.tools
-        gone = [Omitted(tools[i].name, prices[i].tokens, why, "capability") for i in _find_others(kept, counts)]
-        return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), gone
+        omitted = [Omitted(tools[i].name, prices[i].tokens, why, "capability") for i in _find_others(kept, counts)]
+        return attrs.evolve(regions, tools=tuple(regions.tools[i] for i in kept)), omitted
     return None
 
 

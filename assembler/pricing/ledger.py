@@ -191,10 +191,10 @@ class Ledger(Priced):
     def _subtract_before(self, known: tuple[int, int, Count], first: int) -> Count:
         """A known price less that of the messages before `first`. A grade cannot be subtracted, so it is looked up."""
         start, stop, whole = known
-        gone, grade = total(self.between(start, first)), whole.grade
-        if gone.grade == grade and grade > Grade.EXACT:
+        earlier, grade = total(self.between(start, first)), whole.grade
+        if earlier.grade == grade and grade > Grade.EXACT:
             grade = self._find_worst_grade(range(first, stop), grade)
-        return Difference(whole.tokens - gone.tokens, grade, whole.upper - gone.upper).alone()
+        return Difference(whole.tokens - earlier.tokens, grade, whole.upper - earlier.upper).alone()
 
     def _find_worst_grade(self, indexes: range, at_worst: Grade) -> Grade:
         """The worst grade of some messages, at most `at_worst`. Stops at the first message that has it."""
@@ -318,10 +318,10 @@ class Ledger(Priced):
         used = self.since(first).upper
         while used > tokens_left and first < last:
             stop = self._find_turn_stop(first)
-            gone = (
+            dropped = (
                 self._add_up_from_start(first, stop) if self.prices.forgetting is None else self.turn_upper(first, stop)
             )
-            used, first = used - gone, stop
+            used, first = used - dropped, stop
         return first
 
     def pinned_turns(self, before: int | None = None) -> tuple[Span, ...]:

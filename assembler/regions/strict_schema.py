@@ -27,7 +27,7 @@ def write_strictly(root: Schema) -> Schema:
 
     def write(schema: Schema, _key: str | None) -> Schema:
         schema = _without_null(schema)
-        definition = _definition(root, schema) if len(schema) > 1 else None
+        definition = _find_definition(root, schema) if len(schema) > 1 else None
         if definition is not None and not _is_endless(root, schema["$ref"]):
             beside = {word: value for word, value in schema.items() if word != "$ref"}
             return write({**definition, **beside}, None)
@@ -42,7 +42,7 @@ def _without_null(schema: Schema) -> Schema:
     return {word: value for word, value in schema.items() if word != "default"}
 
 
-def _definition(root: Schema, schema: Schema) -> Schema | None:
+def _find_definition(root: Schema, schema: Schema) -> Schema | None:
     """The definition that a schema refers to; None if it refers to none of the root's."""
     reference = schema.get("$ref")
     if not isinstance(reference, str) or not reference.startswith(_DEFINITIONS):
@@ -61,7 +61,7 @@ def _is_endless(root: Schema, reference: str) -> bool:
     seen: set[str] = set()
     following = [reference]
     while following:
-        definition = _definition(root, {"$ref": following.pop()})
+        definition = _find_definition(root, {"$ref": following.pop()})
         found = set(() if definition is None else _find_written_out(definition)) - seen
         seen |= found
         following += found

@@ -24,10 +24,10 @@ def tool_notes(offered: Sequence[str], called: Iterable[str]) -> tuple[str, ...]
     `called` has each name once.
     """
     known = frozenset(offered)
-    gone = [name for name in called if name not in known]
+    unoffered = [name for name in called if name not in known]
     notes: list[str] = []
-    if gone:
-        notes.append(f"called but not offered: {_list_names(gone)}. A model may call such a tool again")
+    if unoffered:
+        notes.append(f"called but not offered: {_list_names(unoffered)}. A model may call such a tool again")
     if alike := _find_alike(tuple(offered)):
         notes.append(f"tools whose names differ only in case: {_list_names(alike)}. A model may confuse them")
     return tuple(notes)

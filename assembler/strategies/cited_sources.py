@@ -149,7 +149,7 @@ class CitedSources:
     def choose(self, regions: Regions, space: Space) -> Rendered:
         """Choose the sources that fit and lay them out. O(n log n), plus counting, duplicates and the selection."""
         writer = writer_for(space, self.layout)
-        sources, gone = self._drop_duplicates(ranked_sources(regions.documents, self.reliability), writer)
+        sources, duplicates = self._drop_duplicates(ranked_sources(regions.documents, self.reliability), writer)
         candidates = writer.candidates(sources)
         capped = list(range(len(sources)))
         if self.per_document is not None:
@@ -175,7 +175,7 @@ class CitedSources:
             if allowed and not chosen and self._asks_nothing(writer):  # such a message is only sent with a source
                 chosen, rendered = shelf.choose_cheapest()
         reasons = {**dict.fromkeys(capped, BEYOND), **dict.fromkeys(allowed, UNFITTING)}
-        return attrs.evolve(rendered, omitted=(*gone, *_list_omitted(sources, candidates, reasons, chosen)))
+        return attrs.evolve(rendered, omitted=(*duplicates, *_list_omitted(sources, candidates, reasons, chosen)))
 
     def notes(self, rendered: Rendered, answers: Iterable[str]) -> tuple[str, ...]:
         """Notes on numbers in earlier answers that may now mean other sources, and on sources sent as text that the
@@ -198,11 +198,12 @@ class CitedSources:
         omitted = [Omitted(name_of(source), None, BLANK) for source in blank]
         sources = [source for source in sources if source not in blank] if blank else sources
         for rule in self.duplicates:
-            gone = rule.repeated(sources)
+            repeated = rule.repeated(sources)
             omitted += [
-                Omitted(name_of(sources[at]), None, f"{REPEATS} {name_of(sources[kept])}") for at, kept in gone.items()
+                Omitted(name_of(sources[at]), None, f"{REPEATS} {name_of(sources[kept])}")
+                for at, kept in repeated.items()
             ]
-            sources = [source for at, source in enumerate(sources) if at not in gone]
+            sources = [source for at, source in enumerate(sources) if at not in repeated]
         return sources, omitted
 
     def _asks_nothing(self, writer: SourceWriter) -> bool:

@@ -161,8 +161,8 @@ def _choose_best_that_fit(
         costs[source] = None if after is None or now is None else max(0, now - after)
         untaken.append(source)
         refused += 1
-    gone = set(untaken)
-    return chosen, {source: costs[source] for source in ranked if source in gone}
+    left_out = set(untaken)
+    return chosen, {source: costs[source] for source in ranked if source in left_out}
 
 
 def _choose_cheapest(ranked: Sequence[Source], left: Callable[[Sequence[Source]], Tokens | None]) -> list[Source]:

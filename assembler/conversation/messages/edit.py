@@ -343,11 +343,13 @@ def _read_back(raw: object, seen: dict[str, Any]) -> object:
 
 def _clear_attributes(raw: object, seen: dict[str, Any]) -> dict[str, Any]:
     """Cleared values for the attributes whose reasoning or calls are no longer in `seen`."""
-    gone: dict[str, Any] = {key: None for key in REASONING if key not in seen and getattr(raw, key, None) is not None}
+    cleared: dict[str, Any] = {
+        key: None for key in REASONING if key not in seen and getattr(raw, key, None) is not None
+    }
     if "tool_calls" not in seen and getattr(raw, "tool_calls", None):
-        gone["tool_calls"] = []
+        cleared["tool_calls"] = []
     further: object = getattr(raw, "additional_kwargs", None)
     if isinstance(further, Mapping) and any(key in further and key not in seen for key in REASONING):
         kept = cast("Mapping[str, object]", further)
-        gone["additional_kwargs"] = {key: kept[key] for key in kept if key in seen or key not in REASONING}
-    return gone
+        cleared["additional_kwargs"] = {key: kept[key] for key in kept if key in seen or key not in REASONING}
+    return cleared

@@ -195,8 +195,12 @@ def adapt_and_note(message: Message, target: str, done: Counter[str]) -> Message
         before = _count_adaptable(message.parts) - len(_find_repeated_calls(message))
         after = _count_adaptable(new.parts)
         words = len(texts_of_extra_fields(message, target))
-        gone = _count_lost_parts(message, new) + words
-        found = {FOLDED: before - after - gone + words, LEFT_OUT: gone, UNASKED: _count_lost_questions(message, new)}
+        left_out = _count_lost_parts(message, new) + words
+        found = {
+            FOLDED: before - after - left_out + words,
+            LEFT_OUT: left_out,
+            UNASKED: _count_lost_questions(message, new),
+        }
         done.update({what: n for what, n in found.items() if n > 0})
     return new
 

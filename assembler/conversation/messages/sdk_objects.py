@@ -140,13 +140,13 @@ def _without_parsed(part: object) -> object:
     fields = cast(_Raw, part)
     function: object = fields.get("function")
     if type(function) is dict:
-        return {**fields, "function": _without(cast(_Raw, function), _PARSED)}
-    return _without(fields, _PARSED) if fields.get("type") in ("output_text", "text") else fields
+        return {**fields, "function": _remove_keys(cast(_Raw, function), _PARSED)}
+    return _remove_keys(fields, _PARSED) if fields.get("type") in ("output_text", "text") else fields
 
 
 def _item_as_input(item: _Raw) -> _Raw:
     nulls = [key for key in _NEVER_NULL.intersection(item) if item[key] is None]
-    kept = _without(item, _OF_THE_SERVER.union(nulls))
+    kept = _remove_keys(item, _OF_THE_SERVER.union(nulls))
     if "async_" in kept:  # OpenAI's SDK cannot name a field like the keyword, and dumps it so
         kept = {("async" if key == "async_" else key): held for key, held in kept.items()}
     listed: object = kept.get("output")
@@ -155,9 +155,9 @@ def _item_as_input(item: _Raw) -> _Raw:
     outputs = cast("list[object]", listed)  # that of a shell names the maker of each command's output too
     if not any([type(each) is dict and "created_by" in each for each in outputs]):  # noqa: C419 - see above
         return kept
-    shown = [_without(cast(_Raw, each), _OF_THE_SERVER) if type(each) is dict else each for each in outputs]
+    shown = [_remove_keys(cast(_Raw, each), _OF_THE_SERVER) if type(each) is dict else each for each in outputs]
     return {**kept, "output": shown}
 
 
-def _without(fields: _Raw, keys: frozenset[str]) -> _Raw:
+def _remove_keys(fields: _Raw, keys: frozenset[str]) -> _Raw:
     return fields if keys.isdisjoint(fields) else {key: held for key, held in fields.items() if key not in keys}

@@ -45,12 +45,12 @@ class SameText:
     def repeated(self, sources: Sequence[Source], /) -> dict[int, int]:
         """The first of equal texts stays."""
         first: dict[str, int] = {}
-        gone: dict[int, int] = {}
+        repeats: dict[int, int] = {}
         for index, source in enumerate(sources):
             kept = first.setdefault(" ".join(source.document.text.split()), index)
             if kept != index:
-                gone[index] = kept
-        return gone
+                repeats[index] = kept
+        return repeats
 
 
 @attrs.frozen
@@ -90,15 +90,15 @@ class AlikeTexts:
             from rapidfuzz.distance import Indel
 
         kept: list[int] = []
-        gone: dict[int, int] = {}
+        repeats: dict[int, int] = {}
         for index, source in enumerate(sources):
             text = source.document.text
             for other in kept:
                 best = sources[other].document.text
                 similarity = Indel.normalized_similarity(text, best, score_cutoff=self.threshold)
                 if similarity > self.threshold:
-                    gone[index] = other
+                    repeats[index] = other
                     break
             else:
                 kept.append(index)
-        return gone
+        return repeats

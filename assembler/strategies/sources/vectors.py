@@ -50,7 +50,7 @@ def repeated_vectors(vectors: Sequence[Any], threshold: float) -> dict[int, int]
         stop = min(start + rows_at_once(len(search.kept)), len(places))
         search.take(start, stop)
         start = stop
-    return {places[row]: places[kept] for row, kept in search.gone.items()}
+    return {places[row]: places[kept] for row, kept in search.repeats.items()}
 
 
 def rows_at_once(kept: int) -> int:
@@ -67,7 +67,7 @@ class _Search:
     rows: Matrix
     threshold: float
     kept: list[int] = attrs.field(factory=list[int])
-    gone: dict[int, int] = attrs.field(factory=dict[int, int])
+    repeats: dict[int, int] = attrs.field(factory=dict[int, int])
 
     @property
     def max_error(self) -> float:
@@ -90,7 +90,7 @@ class _Search:
             if like is None:
                 fresh.append(row)
             else:
-                self.gone[start + row] = like
+                self.repeats[start + row] = like
         for row in fresh:
             self.rows[len(self.kept)] = self.rows[start + row]
             self.kept.append(start + row)
