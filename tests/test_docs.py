@@ -39,6 +39,8 @@ def test_every_fence_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    # A reader that a page registers would be asked for every message of the tests that follow.
+    monkeypatch.setattr("assembler.conversation.messages.registered._KNOWN", {})
     run_fences(page, capsys)
 
 

@@ -69,7 +69,11 @@ def fit_by_whole(
     if trimmer is not None:
         kept, count, weighed = keep_most_turns(ledger, *trimmer, limit, plan.fixed.upper, pricer, weigh, weighed)
     else:
-        kept, count, overfull = _ask_policies(plan, limit, weigh, start, overfull)
+        whole = keep_all(ledger) if start is None else start[1].grown_to(ledger)
+        fits = not overfull and _may_fit(whole, ledger, limit - plan.fixed.upper + limit)
+        first_try = (whole, weigh(whole)) if fits else None
+        overfull = overfull or (first_try is not None and first_try[1].upper > limit)
+        kept, count = _ask_policies(plan, limit, weigh, start, first_try)
     found = attrs.evolve(plan, trimmed=kept, sealed=count)
     if count.grade is not Grade.EXACT:
         _refuse_unsupported(found, pricer)
@@ -79,24 +83,22 @@ def fit_by_whole(
 
 
 def _ask_policies(
-    plan: Planned, limit: Tokens, weigh: Callable[[Trimmed], Count], start: Known | None, overfull: bool
-) -> tuple[Trimmed, Count, bool]:
-    """What the policies keep so that the whole fits, its count, and whether the whole history is too large.
-
-    `overfull` says whether it is already known to be.
-    """
+    plan: Planned,
+    limit: Tokens,
+    weigh: Callable[[Trimmed], Count],
+    start: Known | None,
+    first_try: tuple[Trimmed, Count] | None,
+) -> tuple[Trimmed, Count]:
+    """What the policies keep so that the whole fits, and its count. `first_try` is the whole, if it was weighed."""
 
     def relieve(tokens_left: Tokens) -> Trimmed:
         return trim(ledger, plan.settings, tokens_left, start)
 
-    ledger, tokens_left = plan.ledger, limit - plan.fixed.upper
-    kept = keep_all(ledger) if start is None else start[1].grown_to(ledger)
-    first_try = None if overfull or not _may_fit(kept, ledger, tokens_left + limit) else (kept, weigh(kept))
-    overfull = overfull or (first_try is not None and first_try[1].upper > limit)
-    kept, count = _ask_for_less(ledger, tokens_left, limit, weigh, relieve, first_try)
+    ledger = plan.ledger
+    kept, count = _ask_for_less(ledger, limit - plan.fixed.upper, limit, weigh, relieve, first_try)
     if start is None and not any(rung.traits.low_water or asks(rung) for rung in plan.settings.active_rungs):
         kept, count = _ask_for_more(ledger, plan.fixed.upper, limit, weigh, relieve, (kept, count))
-    return kept, count, overfull
+    return kept, count
 
 
 def _refuse_unsupported(plan: Planned, pricer: WholePricer) -> None:

@@ -9,7 +9,6 @@ from typing import Any, cast
 import attrs
 
 from assembler.errors import ToolError
-from assembler.regions.strict_schema import close_schema, write_strictly
 from assembler.regions.tools.models import is_model, model_schema
 from assembler.regions.tools.plain import plain
 from assembler.regions.tools.schema import Schema, refuse_unlisted, rewrite_schema
@@ -41,6 +40,8 @@ def read_output_schema(given: object, name: str | None) -> OutputSchema:
     if name is not None:
         must_be("output schema: name", cast(object, name), (str,), "a text (str) or None", ToolError)
     if is_model(given):
+        from assembler.regions.strict_schema import close_schema  # for a class alone
+
         schema = rewrite_schema(model_schema(given, given.__name__), close_schema)
         return _make_output_schema(schema, name or given.__name__)
     if isinstance(given, Mapping):
@@ -61,6 +62,8 @@ def written_by_the_sdk(model: Any) -> OutputSchema:
 
     The docstring stays inside the schema (`write_strictly`). Raises `ToolError` for a class without a schema.
     """
+    from assembler.regions.strict_schema import write_strictly  # for a class alone
+
     name = str(getattr(model, "__name__", "answer"))
     return OutputSchema(name, write_strictly({**json_schema_of(model)}), strict=True)
 

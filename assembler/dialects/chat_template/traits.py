@@ -126,7 +126,8 @@ def traits_of(renderer: Renderer) -> Traits:
         parallel_calls=probe.takes_parallel_calls(),
         words_beside_calls=with_calls is None or probe.shows_words_beside_calls(),
         adds_up=probe.keeps_texts_apart() and framing.surplus(renderer, [ONE, *_EDGES, *_EDGES]) == 0,
-        costs_alike=_costs_alike(renderer, framing, alternates),
+        # If roles must alternate, only the sum of the two framings is exact.
+        costs_alike=_costs_alike(renderer, framing, (-framing.answered, framing.asked) if alternates else (0, 0)),
         shows_tools=probe.shows(asked, NAME, tools=[TOOL]),
         shows_calls=with_calls is None or f"{VALUE}0" in with_calls,
         shows_results=with_calls is None or f"{RESULT}0" in with_calls,
@@ -189,16 +190,16 @@ class _Probe:
         return all(start in begins and stop in ends for start, stop in found)
 
 
-def _costs_alike(renderer: Renderer, framing: Framing, alternates: bool) -> bool:
-    """Whether a message costs the same in a long conversation as in a short one, and whoever speaks last."""
+def _costs_alike(renderer: Renderer, framing: Framing, between: tuple[Tokens, Tokens]) -> bool:
+    """Whether a message costs the same in a long conversation as in a short one, and whoever speaks last.
+
+    `between` says by how much it may differ if the model speaks last.
+    """
     if framing.surplus(renderer, [ONE] * _LONG) != 0:
         return False
     replied = framing.surplus(renderer, [ONE] * (_LONG - 1))
-    if replied is None:
-        return True
-    if alternates:  # then of the two framings only the sum is exact
-        return -framing.answered <= replied <= framing.asked
-    return replied == 0
+    least, most = between
+    return replied is None or least <= replied <= most
 
 
 def _remove_content(messages: list[TemplateMessage]) -> list[TemplateMessage]:
