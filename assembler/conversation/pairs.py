@@ -88,9 +88,10 @@ class Pairs:
         messages: Sequence[Message],
         place: int,
     ) -> None:
-        """Match calls that the model's next message cut off with the first of the results from `place` on.
+        """Match calls that the model's next message cut off with results from `place` on.
 
-        Only as many as there are more results without ids than open calls. O(parts of these messages).
+        Each open call needs one result. If there are more results without ids, the first ones answer the calls that
+        were cut off. O(parts of these messages).
         """
         without_ids = [asked for asked in open_calls if asked.call.id is None]
         open_by_name = Counter[str | None](asked.call.name for asked in without_ids) + Counter({None: len(without_ids)})
