@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -40,18 +40,34 @@ _loading = ForkedLock()
 
 @functools.cache
 def _build_engine(encoding: str, pattern: str | None) -> tiktoken.Encoding:
-    import tiktoken
-
     from budgets.vocabularies import mergeable_ranks, vocabulary_of
     from budgets.vocabularies.splitting import find_faster_pattern
 
     vocabulary = vocabulary_of(encoding)
-    return tiktoken.Encoding(
-        encoding,
-        pat_str=pattern or find_faster_pattern(vocabulary.pattern),
-        mergeable_ranks=first_texts(encoding).ranks if encoding in ENCODINGS else mergeable_ranks(encoding),
-        special_tokens=dict(vocabulary.specials),
-    )
+    pattern = pattern or find_faster_pattern(vocabulary.pattern)
+    ranks = first_texts(encoding).ranks if encoding in ENCODINGS else mergeable_ranks(encoding)
+    specials = dict(vocabulary.specials)
+    try:
+        import tiktoken
+    except RuntimeError:  # the main thread has ended, and the package imports a pool of threads
+        return _load_core()(ranks, specials, pattern)
+    return tiktoken.Encoding(encoding, pat_str=pattern, mergeable_ranks=ranks, special_tokens=specials)
+
+
+def _load_core() -> Callable[..., tiktoken.Encoding]:
+    """Load the compiled part of tiktoken alone, which counts the same and needs no threads.
+
+    In exit handlers, and in threads that outlive the main one, Python loads no pool of threads any more.
+    """
+    import importlib.util
+    from importlib.machinery import PathFinder
+    from types import ModuleType
+
+    package: Any = importlib.util.find_spec("tiktoken")
+    spec: Any = PathFinder.find_spec("tiktoken._tiktoken", package.submodule_search_locations)
+    compiled: ModuleType = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(compiled)
+    return compiled.CoreBPE
 
 
 def _load_engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
