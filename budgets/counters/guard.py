@@ -1,7 +1,7 @@
 """The contract of counters, and a wrapper that enforces it for foreign ones.
 
 A counter returns an int >= 0 for any text without lone surrogates, and raises `TokenCountError` for anything else. Only
-exceptions that stop the program pass through unchanged: see `_STOPS`.
+exceptions that stop the program, a task or a greenlet pass through unchanged: see `_stops`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,19 @@ from budgets.counters.awaited import wait_for_answer
 from budgets.errors import BudgetError, TokenCountError, lone_surrogate, named_type
 from budgets.numbers import LARGEST, index_of, shown
 
-_STOPS = (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError)
-"""Together with asyncio's CancelledError, these are not failures of a counter and are never wrapped."""
+_PANIC = "PanicException"
+"""The class that engines written in Rust raise for a bug of their own (pyo3). It cannot be imported."""
+
+
+def _stops(failure: BaseException) -> bool:
+    """Whether an exception is no failure of the counter in whose call it was raised, and must not be wrapped.
+
+    Besides `MemoryError` these are all that are no `Exception`: an interrupt, the end of the program, the cancelling of
+    a task (asyncio, trio), the killing or the timeout of a greenlet (gevent).
+    """
+    if isinstance(failure, Exception):
+        return isinstance(failure, MemoryError)
+    return type(failure).__name__ != _PANIC
 
 
 class Guarded:
@@ -131,12 +142,10 @@ def no_text(name: str, value: object) -> TokenCountError:
 def failure_of(name: str, failure: BaseException, text: object = "") -> BaseException:
     """What to raise for an exception of an engine: itself if it must pass through, else a `TokenCountError`.
 
-    If `text` is not a text, the error says so. Rust engines panic with a BaseException (pyo3's PanicException), so
-    `except Exception` does not catch everything.
+    If `text` is not a text, the error says so. Rust engines panic with a BaseException, so `except Exception` does not
+    catch everything.
     """
-    from asyncio import CancelledError  # slow to import, and only needed after a failure
-
-    if isinstance(failure, (*_STOPS, CancelledError, TokenCountError)):
+    if isinstance(failure, TokenCountError) or _stops(failure):
         return failure
     if not isinstance(text, str):
         error = no_text(name, text)

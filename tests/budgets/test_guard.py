@@ -16,8 +16,12 @@ from budgets.counters.guard import TotalCounter, name_of
 CANARY = "canary-7f3a"
 
 
-class Panic(BaseException):
-    """As pyo3 raises it: no Exception."""
+class PanicException(BaseException):
+    """As pyo3 raises it: no Exception, of a class of this name."""
+
+
+class GreenletExit(BaseException):
+    """As greenlet raises it in a greenlet that is killed."""
 
 
 def answering(answer: Any) -> Any:
@@ -70,7 +74,9 @@ def test_an_answer_that_is_a_whole_number_becomes_an_int(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "failure", [RuntimeError(CANARY), RecursionError(), AssertionError(), StopIteration(), Panic(CANARY)], ids=repr
+    "failure",
+    [RuntimeError(CANARY), RecursionError(), AssertionError(), StopIteration(), PanicException(CANARY)],
+    ids=repr,
 )
 def test_a_failure_is_a_count_error_with_its_cause(failure: BaseException) -> None:
     with pytest.raises(TokenCountError) as caught:
@@ -89,6 +95,7 @@ def test_a_failure_is_a_count_error_with_its_cause(failure: BaseException) -> No
         GeneratorExit(),
         MemoryError(),
         asyncio.CancelledError(),
+        GreenletExit(),
         TokenCountError("mine", "says no"),
     ],
     ids=repr,

@@ -141,14 +141,14 @@ def test_toktoks_counter_has_tiktokens_promises_and_pickles() -> None:
 
 @needs_toktok
 def test_an_engine_that_fails_is_a_count_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    class PanicError(BaseException):
+    class PanicException(BaseException):
         pass
 
     def panic(_text: str) -> int:
-        raise PanicError
+        raise PanicException
 
     monkeypatch.setattr(subject, "_load_count", lambda _encoding: panic)
-    with pytest.raises(TokenCountError, match="failed with PanicError"):
+    with pytest.raises(TokenCountError, match="failed with PanicException"):
         toktok_counter()("x")
 
 
