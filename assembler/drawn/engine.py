@@ -5,6 +5,7 @@ from __future__ import annotations
 from budgets.errors import from_extra
 
 with from_extra("testing", needed_for="assembler.testing"):
+    import hypothesis
     from hypothesis import HealthCheck, Phase, Verbosity, find, given, settings
     from hypothesis import strategies as st
     from hypothesis.errors import Flaky, NoSuchExample
@@ -44,6 +45,7 @@ __all__ = [
     "Verbosity",
     "find",
     "given",
+    "hypothesis",
     "settings",
     "st",
     "steadily",

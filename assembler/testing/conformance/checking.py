@@ -10,13 +10,12 @@ from types import TracebackType
 from typing import Any, TypeAlias, TypeVar, cast
 
 import attrs
-import hypothesis
 
 import assembler
 import budgets
 from assembler.context import Context
 from assembler.conversation.messages import Message, Result, Thinking
-from assembler.drawn.engine import Flaky, Phase, SearchStrategy, given, settings, st, steadily
+from assembler.drawn.engine import Flaky, Phase, SearchStrategy, given, hypothesis, settings, st, steadily
 from assembler.validation import as_tuple, iterates, wrong
 from assembler.verify import verify
 from budgets import AssemblyError, BudgetError

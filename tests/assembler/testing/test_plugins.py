@@ -79,13 +79,14 @@ def test_another_import_goes_by_the_waiting_finder() -> None:
     assert printed(program) == "True False"
 
 
-def test_without_hypothesis_the_error_says_what_to_install_and_the_assertions_work() -> None:
+@pytest.mark.parametrize("name", ["conversations", "check_policy", "ContractError", "check_fitter", "assemblers"])
+def test_without_hypothesis_the_error_says_what_to_install_and_the_assertions_work(name: str) -> None:
     program = (
         "import sys; sys.modules['hypothesis'] = None\n"
         "from assembler.testing import assert_valid\n"
         "assert_valid({'messages': [{'role': 'user', 'content': 'a'}]}, dialect='openai_chat')\n"
         "from budgets import MissingExtraError\n"
-        "try:\n    from assembler.testing import conversations\n"
+        f"try:\n    from assembler.testing import {name}\n"
         "except MissingExtraError as error:\n    print(error.extra, error)"
     )
     assert printed(program).endswith(
