@@ -15,6 +15,8 @@ from assembler.dialects.reading.raw_request import RawRequest
 from assembler.files.json_text import read_json, read_json_lines
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD
+from assembler.pricing.calibration import input_tokens
+from budgets import Tokens
 from budgets.counters.by_model import counter_for
 from budgets.numbers import index_of
 
@@ -30,7 +32,7 @@ def calibrate(recordings: Path, /, *, model: str | None = None, as_json: AsJson 
     ----------
     recordings
         JSON lines (.jsonl): {"api": "chat" or "responses", "model", "request", "input_tokens"}, ten or more of a model.
-        With - they are read from standard input.
+        In place of "input_tokens" a line may have the "usage" of the answer. With - they are read from standard input.
     model
         The model to fit. Needed if the file holds several.
     as_json
@@ -68,10 +70,18 @@ def _read_recording(place: Place, line: dict[str, object]) -> Recorded:
     api = read_any_text(place.key("api"), line.get("api"))
     if api not in DIALECT_BY_API:
         raise place.key("api").error(f"expected one of {', '.join(DIALECT_BY_API)}: rows of hosts are for these")
-    billed = index_of(line.get("input_tokens"))
-    if billed is None or billed < 1:
-        raise place.key("input_tokens").error("expected the number of input tokens that were billed, cached ones too")
+    billed = _read_bill(place, line, DIALECT_BY_API[api].name)
     request = read_mapping(place.key("request"), line.get("request"), what="request")
     with place.key("request").answers_for():
         layout = RawRequest.of(request, DIALECT_BY_API[api]).layout
         return count_parts(layout, billed, counter_for(VOCABULARY_OF))
+
+
+def _read_bill(place: Place, line: dict[str, object], dialect: str) -> Tokens:
+    if "input_tokens" not in line and "usage" in line:
+        with place.key("usage").answers_for():
+            return input_tokens(line["usage"], dialect)
+    billed = index_of(line.get("input_tokens"))
+    if billed is None or billed < 1:
+        raise place.key("input_tokens").error("expected the number of input tokens that were billed, cached ones too")
+    return billed

@@ -208,11 +208,12 @@ def _divide_up(number: int, by: int) -> int:
 def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     """A counter that starts from the bill of `context`, which must be exactly the request that was sent.
 
-    `usage` is the provider's usage (an object or a dict), the number of input tokens, cached ones included, or what
-    `overflow_of(error)` read from a refusal: the next build then fits what the provider accepts. The bill is compared
-    with the count by our rule, even if the context's own count started from an earlier bill. The limit that a refusal
-    stated and `drift` are carried from bill to bill, until another refusal states another limit. Raises
-    `TokenCountError` for a usage without a number above 0, and `BudgetError` if `context` is not a context.
+    `usage` is the provider's usage (an object or a dict; from Ollama's own API the whole answer), the number of input
+    tokens, cached ones included, or what `overflow_of(error)` read from a refusal: the next build then fits what the
+    provider accepts. The bill is compared with the count by our rule, even if the context's own count started from an
+    earlier bill. The limit that a refusal stated and `drift` are carried from bill to bill, until another refusal
+    states another limit. Raises `TokenCountError` for a usage without a number above 0, and `BudgetError` if `context`
+    is not a context.
     """
     request, ours, limit, known = _hash_request(context), context.by_rule, context.input_limit, context.calibration
     known = known if known is not None and known.is_of(context.dialect, context.model) else None
@@ -278,20 +279,29 @@ def input_tokens(usage: object, dialect: str = "") -> Tokens:
 
 
 def _read_input_tokens(usage: object, dialect: str) -> Tokens:
-    number = index_of(usage)
+    number = _whole_or_none(usage)
     if number is None:
         lines = (line for name in sorted(_APIS, key=lambda name: name != dialect) for line in _APIS[name].usage)
-        fields = next((line for line in lines if index_of(_read_field(usage, line[0])) is not None), None)
-        number = None if fields is None else sum(index_of(_read_field(usage, name)) or 0 for name in fields)
+        fields = next((line for line in lines if _whole_or_none(_read_field(usage, line[0])) is not None), None)
+        number = None if fields is None else sum(_whole_or_none(_read_field(usage, name)) or 0 for name in fields)
     if number is None or number <= 0:
         found = f"{number} input tokens" if number is not None else f"no input tokens in {named_type(usage)}"
-        step = (
-            "its .usage"
-            if _read_field(usage, "usage") is not None
-            else "the response's usage, or the number of its input tokens"
-        )
+        inside = next((place for place in _PLACES if _read_field(usage, place) is not None), None)
+        step = "the response's usage, or the number of its input tokens" if inside is None else f"its .{inside}"
         raise TokenCountError("usage", f"has {found}: pass {step}")
     return number
+
+
+_PLACES = (
+    *("usage", "usage_metadata", "usageMetadata"),
+    *("response.usage", "message.usage", "delta.usage", "metadata.usage", "meta"),
+)
+"""Where an answer or the last event of a stream holds its usage."""
+
+
+def _whole_or_none(number: object) -> int | None:
+    """A whole number as an int, even from a float: Cohere's SDK counts in these."""
+    return int(number) if isinstance(number, float) and number.is_integer() else index_of(number)
 
 
 def _read_field(usage: object, path: str) -> object:

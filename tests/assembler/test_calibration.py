@@ -161,6 +161,10 @@ def test_the_note_says_the_margin_and_whether_it_holds() -> None:
         ({"promptTokenCount": 812, "cachedContentTokenCount": 700}, 812),
         (SimpleNamespace(prompt_token_count=800, tool_use_prompt_token_count=12), 812),
         ({"inputTokens": 12, "cacheReadInputTokens": 800, "outputTokens": 3}, 812),
+        ({"billed_units": {"input_tokens": 9.0}, "tokens": {"input_tokens": 812.0, "output_tokens": 4.0}}, 812),
+        (SimpleNamespace(tokens=SimpleNamespace(input_tokens=812.0), billed_units=None, cached_tokens=768.0), 812),
+        ({"model": "qwen3", "done": True, "prompt_eval_count": 812, "eval_count": 4}, 812),
+        (SimpleNamespace(done=True, prompt_eval_count=812), 812),
     ],
 )
 def test_the_usage_of_every_provider_is_understood_with_its_cached_tokens(usage: object, tokens: int) -> None:
@@ -177,7 +181,11 @@ def test_an_api_may_count_its_input_in_an_object_of_its_usage(monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    "usage", [0, -5, None, True, "812", {}, {"input_tokens": 0}, {"prompt_tokens": None}, object()]
+    "usage",
+    [
+        *(0, -5, None, True, "812", 8.5, float("nan"), {}, {"input_tokens": 0}, {"prompt_tokens": None}, object()),
+        *({"tokens": {"input_tokens": 8.5}}, {"tokens": 812}, {"billed_units": {"input_tokens": 9.0}}),
+    ],
 )
 def test_a_usage_without_input_tokens_is_refused(usage: object) -> None:
     with pytest.raises(TokenCountError, match="usage"):
@@ -189,18 +197,22 @@ class Answer:
 
 
 @pytest.mark.parametrize(
-    ("usage", "said"),
+    ("usage", "advised"),
     [
         ({"usage": {"input_tokens": 7}}, "has no input tokens in a dict: pass its .usage"),
+        ({"usageMetadata": {"promptTokenCount": 7}}, "pass its .usageMetadata"),
+        ({"type": "response.completed", "response": {"usage": {"input_tokens": 7}}}, "pass its .response.usage"),
+        ({"type": "message-end", "delta": {"usage": {"tokens": {"input_tokens": 7.0}}}}, "pass its .delta.usage"),
+        ({"metadata": {"usage": {"inputTokens": 7}}}, "pass its .metadata.usage"),
         ({"input_tokens": 0}, "has 0 input tokens: pass the response's usage, or the number of its input tokens"),
         (-5, "has -5 input tokens: pass the response's usage, or the number of its input tokens"),
         (Answer(), "has no input tokens in an Answer: pass the response's usage, or the number of its input tokens"),
     ],
 )
-def test_a_usage_is_refused_with_what_to_pass_in_its_place(usage: object, said: str) -> None:
+def test_a_usage_is_refused_with_what_to_pass_in_its_place(usage: object, advised: str) -> None:
     with pytest.raises(TokenCountError) as caught:
         input_tokens(usage)
-    assert str(caught.value).endswith(said)
+    assert str(caught.value).endswith(advised)
 
 
 class Unreadable(dict[str, int]):

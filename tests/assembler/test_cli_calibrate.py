@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -119,11 +120,16 @@ def test_a_part_that_no_recording_shows_is_free_with_a_margin_in_the_bound(
 
 
 LINE = recording(3, 0, 1, False, MADE_OF)
+ANSWERED = {key: value for key, value in LINE.items() if key != "input_tokens"}
 REFUSED: list[tuple[list[dict[str, Any]], str]] = [
     ([LINE] * 9, "expected at least 10 recordings, got 9; record 1 more"),
     ([*[LINE] * 10, {**LINE, "model": "lake-2"}], "recordings of one model, got 2; choose with --model lake-2"),
     ([{**LINE, "api": "messages"}] * 10, "[0].api: expected one of chat, responses"),
     ([{**LINE, "input_tokens": "many"}] * 10, "[0].input_tokens: expected the number of input tokens"),
+    (
+        [{**ANSWERED, "usage": {"total_tokens": 9}}] * 10,
+        "[0].usage: counter usage has no input tokens in a dict",
+    ),
     ([{**LINE, "request": []}] * 10, "[0].request: expected a request"),
     ([{**LINE, "request": {"messages": [], "tools": 5}}] * 10, "[0].request: request cannot be read (TypeError"),
     ([], "expected at least 10 recordings, got 0"),
@@ -138,6 +144,28 @@ def test_a_file_that_shows_too_little_is_refused_in_one_line(
     told = capsys.readouterr().err
     assert says in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "usage_of",
+    [
+        lambda bill: {"prompt_tokens": bill, "completion_tokens": 1},
+        lambda bill: {"tokens": {"input_tokens": float(bill)}, "billed_units": {"input_tokens": 1.0}},
+        lambda bill: {"prompt_eval_count": bill},
+    ],
+)
+def test_a_line_may_hold_the_usage_of_its_answer_in_place_of_the_bill(
+    usage_of: Callable[[int], dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [recording(words, 0, 1 + words % 2, False, MADE_OF) for words in range(12)]
+    as_answered = [{**line, "usage": usage_of(line["input_tokens"])} for line in lines]
+    for line in as_answered:
+        del line["input_tokens"]
+    rows = []
+    for name, kept in (("bills", lines), ("answers", as_answered)):
+        assert main(["calibrate", written(tmp_path / f"{name}.jsonl", kept)]) == 0
+        rows.append(capsys.readouterr().out)
+    assert rows[0] == rows[1]
 
 
 def test_one_model_of_several_can_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ API = Api(
     shape=SHAPE.name,
     priced=("response_format", "tool_choice", "function_call", "thinking", "reasoning"),
     caches=CACHES,
-    usage=(("prompt_tokens",),),
+    # The first includes cached tokens: OpenAI API reference, read 2026-11. Cohere's second API and Ollama's own take
+    # such a body too. `tokens` counts Cohere's preamble, which `billed_units` leaves out. Ollama's answer has no usage.
+    usage=(("prompt_tokens",), ("tokens.input_tokens",), ("prompt_eval_count",)),
 )
-"""The number includes cached tokens: OpenAI API reference, read 2026-11."""
