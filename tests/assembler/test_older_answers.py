@@ -77,3 +77,22 @@ def test_the_arguments_of_an_older_call_are_sent_as_a_text(given: Any) -> None:
     assert sent == ('{"city":"Oslo"}' if given else "{}")
     assert verify(request, dialect="openai_chat") == []
     assert history[1]["function_call"]["arguments"] == given
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses", "gemini", "mistral"])
+@pytest.mark.parametrize("call_id", [{}, {"id": "c1"}])
+def test_ollamas_word_for_the_name_of_a_call_answers_it_like_the_name(dialect: str, call_id: dict[str, str]) -> None:
+    call = {**call_id, "function": {"name": "look_up", "arguments": {"city": "Paris"}}}
+    asked = [{"role": "user", "content": "Weather?"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
+    answered = {f"tool_call_{key}": value for key, value in call_id.items()}
+    contexts = []
+    for word in ("name", "tool_name"):
+        answer = {"role": "tool", word: "look_up", "content": "11 degrees", **answered}
+        assembler = Assembler(Budget(9_000, model="gpt-4o"), dialect=dialect)
+        contexts.append(assembler.set_messages([*asked, answer]).build())
+        assert contexts[-1].request("plain")["messages"][-1] == answer
+        assert not [note for note in contexts[-1].notes(dialect) if "field" in note]
+    assert "tool_name" not in str(contexts[1].request())
+    if not (call_id and dialect == "openai_chat"):  # which is sent an answer with an id and a name as it came
+        assert contexts[1].request() == contexts[0].request()
+    assert contexts[1].count == contexts[0].count

@@ -283,10 +283,10 @@ def _read_tool_message(seen: dict[str, Any], source: object, index: int) -> Mess
     if seen.get("tool_calls"):
         raise ConversationError("a tool message cannot call tools; leave its tool_calls out", index=index)
     failed = seen.get("is_error") is True  # Anthropic's word, which tool servers and frameworks write here too
-    result = result_of(seen["content"], call_id=call_id, name=seen.get("name"), index=index, error=failed)
+    result = result_of(seen["content"], call_id=call_id, name=_read_name(seen), index=index, error=failed)
     listed: object = seen["content"]
     untyped = isinstance(listed, list) and not all(map(_is_typed, cast("list[object]", listed)))
-    if untyped or "is_error" in seen or not _is_accepted_as_named(seen):
+    if untyped or "is_error" in seen or "tool_name" in seen or not _is_accepted_as_named(seen):
         return Message("tool", (result,), source, FOREIGN, seen, pinned=seen.get(PIN) is True)
     shallow = set(map(type, seen.values())) == _TEXTS_ALONE and MARK_KEYS.isdisjoint(seen)
     pinned, extra = seen.get(PIN) is True, find_unread_fields(seen)
@@ -295,8 +295,13 @@ def _read_tool_message(seen: dict[str, Any], source: object, index: int) -> Mess
 
 def _is_named(seen: Raw) -> bool:
     """Whether an answer without an id has the name of its call."""
-    name = seen.get("name")
+    name = _read_name(seen)
     return seen.get("tool_call_id") is None and isinstance(name, str) and bool(name)
+
+
+def _read_name(seen: Raw) -> Any:
+    """The name of the call that a message answers. `tool_name` is Ollama's word, and no other API takes it."""
+    return seen.get("name") or seen.get("tool_name")
 
 
 def _is_accepted_as_named(seen: Raw) -> bool:

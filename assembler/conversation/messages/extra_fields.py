@@ -24,7 +24,12 @@ list of LiteLLM, which holds Anthropic's blocks (their API references, read 2026
 OF_ANSWERS = ("annotations", "audio", "refusal")
 """Further fields of an assistant's message in the APIs of this spelling (OpenAI API reference, read 2026-11)."""
 
-_READ = frozenset(["role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "pinned"])
+_READ = frozenset(
+    [
+        *("role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "pinned"),
+        "tool_name",  # Ollama's word for the name in an answer
+    ]
+)
 """The fields that other modules read."""
 
 _FREE = frozenset([*MARK_KEYS, "prefix"])

@@ -26,8 +26,8 @@ _LANGCHAIN = {
     "AIMessageChunk": "assistant",
     "SystemMessageChunk": "system",
 }
-_FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "images", "pinned")
-"""Fields of any message beside its content. `images` is Ollama's (0.6.3): pictures in base64."""
+_FIELDS = ("tool_calls", "tool_call_id", "name", "function_call", "refusal", "tool_name", "images", "pinned")
+"""Fields of any message beside its content. Ollama's (0.6.3) are `tool_name` and `images`, pictures in base64."""
 _FIELDS_OF_ANSWERS = (*REASONING, "audio", "annotations", "provider_specific_fields", "reasoning_items", "tool_plan")
 """Fields of an assistant message beside its content. LangChain's classes keep them in `additional_kwargs`.
 
