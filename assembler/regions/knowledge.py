@@ -159,8 +159,9 @@ def _read_vector(value: object, *, field: str) -> Sequence[float] | None:
 
 
 def _read_mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
-    if value is None or type(value) is dict:
-        return cast("dict[str, Any] | None", value)
+    """A copy, since the caller may fill one dict anew for each document."""
+    if value is None:
+        return None
     if not isinstance(value, Mapping):
         raise BudgetError(wrong(field, "a mapping (dict) or None", value))
     with OfTheCaller(field, BudgetError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import OrderedDict
 from typing import Any
 from xml.etree import ElementTree
 
@@ -176,3 +177,15 @@ def test_a_list_with_a_false_length_gets_only_what_it_holds() -> None:
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 100_000_000
+
+
+@pytest.mark.parametrize("kind", [dict, OrderedDict])
+def test_a_dict_of_metadata_that_is_filled_anew_for_each_document_leaves_the_earlier_ones(kind: Any) -> None:
+    assembler, metadata = Assembler(strategy=CitedSources()), kind()
+    for page in (1, 2):
+        metadata["page_number"] = page
+        assembler.add_knowledge(f"text {page}", type="rag", metadata=metadata)
+    assert [document.metadata for document in assembler.knowledge] == [{"page_number": 1}, {"page_number": 2}]
+    system = assembler.add_message(("user", "Where?")).build().system
+    assert system is not None
+    assert [line for line in system.splitlines() if line.startswith("Page:")] == ["Page: 1", "Page: 2"]
