@@ -127,16 +127,17 @@ def _make_rows(plan: Planned, at: int, turns: Sequence[TurnFacts]) -> list[Row]:
     """A row for each of these turns, and one before it for what was dropped since `at` or the turn before."""
     rows: list[Row] = []
     first, length, savings = plan.first, plan.view.length, plan.trimmed.savings
-    times = _count_changes(plan) if plan.trimmed.made else {}
+    times, forgets = _count_changes(plan) if plan.trimmed.made else {}, plan.ledger.prices.forgetting is not None
     for facts in turns:
         start, stop = facts.start, facts.stop
         if at < start:
             rows.append(_make_dropped_row(plan, at, start))
-        row = facts.row
-        if row is None or start in savings or stop <= first or stop == length:
+        row, lasts = facts.row, not (forgets and plan.ledger.reasoning(start, stop).upper)
+        if row is None or not lasts or start in savings or stop <= first or stop == length:
             row = _make_turn_row(plan, start, stop, times.get(start, {}))
-            if not row.reason:
-                # A turn that has ended and was not shortened has the same row in every report.
+            if lasts and not row.reason:
+                # A turn that has ended and was not shortened has the same row in every report, unless it holds
+                # reasoning that is billed only until the next question.
                 facts.row = row
         rows.append(row)
         at = stop

@@ -140,6 +140,31 @@ def test_a_live_session_with_reasoning_sends_what_a_fresh_one_sends(
         assert tried(live) == tried(assembled(api, max(window, 1), ladder, history[:length]))
 
 
+def told_in_a_loop(number: int) -> list[Message]:
+    """Turns in whose tool loop the user says more, which begins a turn and forgets no reasoning."""
+    told = of_claude(number)[:-1]
+    for place in range(number, 0, -1):
+        told.insert(4 * place - 1, {"role": "user", "content": "be quick"})
+    return [*told, {"role": "user", "content": "and now"}]
+
+
+@pytest.mark.parametrize("api", CLAUDE, ids="{0[0]} {0[1]}".format)
+@pytest.mark.parametrize("taken_back", [False, True])
+def test_the_rows_of_a_report_are_those_of_a_fresh_assembler_once_reasoning_is_forgotten(
+    api: Api, taken_back: bool
+) -> None:
+    def rows(made: Assembler) -> Any:
+        return [row.to_dict() for row in made.plan().report.rows]
+
+    history, live = told_in_a_loop(2), assembled(api, 10**6, TrimOldest(), [])
+    for length, message in enumerate(history, 1):
+        live.add_message(message)
+        if taken_back and message["role"] == "user":
+            rows(live.add_message({"role": "user", "content": "!"}))
+            live.pop_message()
+        assert rows(live) == rows(assembled(api, 10**6, TrimOldest(), history[:length]))
+
+
 @scaled(1)
 @given(history=sessions("anthropic", marks=(0,)), share=st.floats(0, 1.2))
 def test_a_replay_finds_each_overflow_where_adding_up_every_length_does(history: list[Message], share: float) -> None:
