@@ -196,18 +196,20 @@ class _Fit:
         return Fitted(body, context, self.gathered, self._price_other_keys())
 
     def _may_stay(self, context: Context) -> bool:
-        """Whether the API accepts the unchanged body: the dialect has nothing to fold, or the body is valid anyway.
+        """Whether the API accepts the unchanged body: the dialect has nothing to mend, or the body is valid anyway.
 
         One without messages is folded or refused. It is valid if the server holds the conversation, for one.
         """
-        plan = context.inside
-        return bool(plan.layout.messages and not plan.notes) or self._is_valid()
-
-    def _is_valid(self) -> bool:
-        from assembler.verify import DIALECTS, verify  # few bodies have something to fold
+        plan, key = context.inside, self.raw.dialect.api.history
+        unfolded = bool(plan.layout.messages and not plan.notes)
+        if unfolded and plan.emission.request.get(key) == self.raw.body.get(key):
+            return True
+        from assembler.verify import DIALECTS, verify  # few bodies have something to mend
 
         dialect = self.raw.dialect
-        return dialect.name in DIALECTS and all(violation.note for violation in verify(self.raw.body, dialect=dialect))
+        if dialect.name not in DIALECTS:
+            return unfolded
+        return all(violation.note for violation in verify(self.raw.body, dialect=dialect))
 
     def _keep_free(self, extra: Tokens) -> Assembler:
         """The gathered request, with `extra` tokens kept free for the body's other keys."""
