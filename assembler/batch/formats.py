@@ -76,6 +76,7 @@ class ProviderRows:
             dialect=dialect,
             model=None if budget is None else budget.model,
             counter=None if budget is None else budget.token_counter,
+            held=base.inside[0].regions.held,
         )
         return Assembled(write_line(fitted.body), counted, fitted.context.inside.left_out)
 

@@ -32,5 +32,6 @@ def refuse_unseen(options: Mapping[str, Any], keys: Iterable[str]) -> None:
     if named:
         raise ConversationError(
             f"{' and '.join(named)}: the server adds and bills tokens that are not in this request; pass them as "
-            "held=…, or assembler.hold(…): for an answer that is continued, input_tokens + output_tokens of its usage"
+            "held=…, assembler.hold(…), or held in a request file: for an answer that is continued, input_tokens + "
+            "output_tokens of its usage"
         )

@@ -50,6 +50,8 @@ def _add_fixed(assembler: Assembler, request: Mapping[str, Any], root: Place, fo
         instruction = file_text(folder / instruction, place.key("file"), limit=LONGEST_TEXT)
     with place.answers_for():
         assembler.set_instruction(instruction)
+    with root.key("held").answers_for():
+        assembler.hold(request.get("held"))
     for name, reader, missing, add in (
         ("tools", tools_value, (), assembler.set_tools),
         ("output_schema", schema_value, None, assembler.set_output_schema),

@@ -108,6 +108,7 @@ read_request = fields_of(
         "on_overflow": read_ladder,
         "strategy": _read_strategy,
         "cache_marks": _read_cache_marks,
+        "held": read_whole_number,
         "output_schema": _read_schema,
     }
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from assembler import count_request
 from assembler.batch import BatchError
 from assembler.batch.finish import finish, log_of
 from assembler.batch.formats import FORMATS
@@ -48,9 +49,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ran(spelling: str, model: str, lines: list[Any], *more: str) -> int:
+def ran(spelling: str, model: str, lines: list[Any], *more: str, further: str = "") -> int:
     Path("spec.yaml").write_text(
-        f"model: {model}\nbudget: {{context_window: 250, max_output_tokens: 50}}\non_overflow: trim_oldest\n"
+        f"model: {model}\nbudget: {{context_window: 250, max_output_tokens: 50}}\non_overflow: trim_oldest\n{further}"
     )
     written(Path("in.jsonl"), lines)
     return main(["batch", "in.jsonl", "out.jsonl", "--spec", "spec.yaml", "--format", spelling, *more])
@@ -88,6 +89,23 @@ def test_gemini_gets_a_request_of_its_rest_api_back(system: str, generation: str
     assert ran("gemini", "gemini-2.5-flash", [{"key": "a", "request": request}]) == 0
     (line,) = read(Path("out.jsonl"))
     assert line == {"key": "a", "request": {**request, "contents": GEMINI_LONG[2:]}}
+
+
+def test_lines_that_name_a_cache_are_fitted_beside_the_tokens_that_the_spec_says_it_has() -> None:
+    line = {"key": "a", "request": {"contents": GEMINI_LONG[2:], "cachedContent": "cachedContents/1"}}
+    assert ran("gemini", "gemini-2.5-flash", [line]) == 1
+    assert "held in a request file" in read(Path("out.jsonl.rows.jsonl"))[0]["error"]["message"]
+    alone = count_request(line["request"], dialect="gemini", model="gemini-2.5-flash", held=0)
+    for path in Path().glob("out.jsonl*"):
+        path.unlink()
+    for held, code in ((200 - alone.upper, 0), (201 - alone.upper, 1)):
+        assert ran("gemini", "gemini-2.5-flash", [line], further=f"held: {held}\n") == code
+        (log,) = read(Path("out.jsonl.rows.jsonl"))
+        if code == 0:
+            assert read(Path("out.jsonl")) == [line]
+            assert log["tokens"] == alone.tokens + held
+        for path in Path().glob("out.jsonl*"):
+            path.unlink()
 
 
 def test_a_bad_line_is_in_the_log_and_not_in_the_file(capsys: pytest.CaptureFixture[str]) -> None:
