@@ -2,7 +2,8 @@
 
 Such a request is priced step by step: a step is what the model says and all that follows until it speaks again. The
 price of a step does not depend on the others, except that reasoning may stop being billed once a later question is
-asked. So a step that is sent unchanged keeps its price, whatever was cut before it or added after it.
+asked, and that its first message may cost more or less after the last one of the step before. So a step that is sent
+unchanged keeps its price, whatever was cut before it or added after it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from assembler.pricing.opaque import is_measured
 from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout, priced_request
 from assembler.regions.layout import Layout
 from budgets import Count
-from budgets.count import total
+from budgets.count import Difference, total
 
 _MODEL_ROLES = frozenset({"assistant", "model", None})
 """Items of Responses have no role: right after words of the user they are the model's."""
@@ -48,6 +49,10 @@ class Step:
     forgotten: int
     """How many of its first messages have lost their reasoning."""
     price: Count
+    before: Message | None = None
+    """The message before it for which `behind` was found."""
+    behind: Difference | None = None
+    """What its first message costs more or less after that one."""
 
     @classmethod
     def of(cls, messages: Sequence[Message], pricer: MergingPricer) -> Step:
@@ -60,6 +65,10 @@ class Step:
         """The step, priced without the reasoning of its first `forgotten` messages."""
         price = price_sent(pricer, self.messages, forgotten)
         return Step(self.messages, self.asks, self.thinks, forgotten, price)
+
+    def after(self, before: Message, pricer: MergingPricer) -> Step:
+        """The step, with what it costs more or less after this message."""
+        return attrs.evolve(self, before=before, behind=pricer.difference_after(self.messages[0], before))
 
 
 @attrs.define(eq=False)
@@ -123,7 +132,11 @@ def price_request(
         starts += new_starts
         steps += new_steps
     _correct_reasoning(steps, pricer)
+    _correct_neighbours(steps, pricer)
     count = total([step.price for step in steps], fixed)
+    for step in steps[1:]:
+        if step.behind is not None:
+            count += step.behind
     if steps:
         count += price_beginning(pricer, steps[0].messages)
     return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
@@ -172,6 +185,15 @@ def _correct_reasoning(steps: list[Step], pricer: MergingPricer) -> None:
         forgotten = len(step.messages) if place < last_asking else max(step.asks, 0)
         if step.forgotten != forgotten:
             steps[place] = step.without(forgotten, pricer)
+
+
+def _correct_neighbours(steps: list[Step], pricer: MergingPricer) -> None:
+    """Price again what each step costs after the one before it, where that is another one than when it was priced."""
+    last: Message | None = None
+    for place, step in enumerate(steps):
+        if last is not None and step.before is not last and step.messages:
+            steps[place] = step.after(last, pricer)
+        last = step.messages[-1] if step.messages else last
 
 
 def _find_kept_steps(known: PricedRequest, entries: Sequence[Any]) -> tuple[int, range]:

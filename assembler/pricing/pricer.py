@@ -165,8 +165,8 @@ class MergingPricer(Pricer, Protocol):
     """A pricer of a dialect that merges neighbouring messages into turns, or adds words of its own between them.
 
     The sum of its prices is an upper bound. The exact cost is found from the request as it is sent: by the prices of
-    `when_sent`, corrected by `difference_after` for neighbours. The model's messages need no correction after other
-    messages, so a request is priced step by step.
+    `when_sent`, corrected by `difference_after` for neighbours. A request is priced step by step, and a step that
+    follows another one is corrected like any message.
     """
 
     def when_sent(self) -> MergingPricer:

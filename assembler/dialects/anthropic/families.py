@@ -52,6 +52,8 @@ class Family(Row):
     parallel: Count
     """What several calls in one message add, with their results. `PARALLEL_SAVES` is taken off for each call."""
     result: Count
+    awaiting: Count
+    """What results cost more as long as the model has said nothing after them."""
     failed: Count
     """What a result that is an error costs on top."""
     schema: Count
@@ -68,7 +70,7 @@ BEGUN_BY_MODEL = estimate_with_slack(12, 1)
 """A conversation that starts with the assistant: the API puts a user turn before it (3 recordings, 2 repositories)."""
 JOINED_SAVES = 2
 """What a user message right after another user message costs less (41 recordings of 4 repositories)."""
-PARALLEL_SAVES = 2
+PARALLEL_SAVES = 4
 """How much cheaper each of several calls is than a single one. Its tool's name is billed again with its result."""
 INTERLEAVED = 148
 """What Anthropic's beta of thinking between calls adds to the tool prompt (28 recordings of one repository). Only the

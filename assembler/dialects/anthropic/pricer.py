@@ -125,7 +125,9 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
 
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""
-        return claude.price_beginning(message) if before is None else claude.price_behind(message, before, self.family)
+        if before is None:
+            return claude.price_beginning(message)
+        return claude.price_behind(message, before, self.family, self.count)
 
     def forgets_reasoning(self) -> bool:
         """Whether at a question the API drops all earlier reasoning, unbilled: up to Claude 4.5."""

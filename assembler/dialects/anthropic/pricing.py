@@ -39,11 +39,16 @@ from budgets.counters.guard import count_each
 ToolChoice: TypeAlias = Literal["auto", "none", "any", "tool"]
 ThinkingMode: TypeAlias = Literal["disabled", "enabled", "adaptive"]
 
+_WORD = 24
+"""How many characters of a text hold its first word."""
+_DIGIT = "1"
 _TAG = "antml:"
 """The prefix of Claude's tags. With it, recorded calls are priced to the token, whatever their arguments."""
 _KEPT_THINKING = 30
 """What past reasoning costs beyond its readable text, which is a summary, if past turns keep it (8 recordings of one
 repository: 5 to 46)."""
+_RUNNING_THINKING = estimate_with_slack(8, 5)
+"""What the reasoning of a running tool loop costs around its text."""
 _HIDDEN_THINKING = guess(180, 400)
 """Past reasoning without readable text (4 recordings of one repository: 166 to 300)."""
 
@@ -124,15 +129,18 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     if message.role in _INLINE:
         framing.append(family.inline_system)
     first = next((part for part in message.parts if not isinstance(part, Media)), None)
-    if isinstance(first, Result) and any(isinstance(part, str) for part in message.parts):
-        framing += [family.message, AFTER_RESULTS]
     calls = [part for part in message.parts if isinstance(part, Call)]
     if len(calls) > 1:
-        texts += [call.name for call in calls]
+        texts += [text for call in calls for text in _write_within_tags([call.name])]
         framing.append(
             estimate_with_slack(max(0, family.parallel.tokens - PARALLEL_SAVES * len(calls)), 2 * len(calls) + 2)
         )
-    return total([*framing, *(price_text(text, count) for text in texts)])
+    price = total([*framing, *(price_text(text, count) for text in texts)])
+    if message.has_only_results:
+        return price + family.awaiting
+    if isinstance(first, Result) and any(isinstance(part, str) for part in message.parts):
+        return price + family.message + AFTER_RESULTS + price_first_word(message, count)
+    return price
 
 
 def price_lone_texts(texts: Sequence[str], roles: Sequence[Role], family: Family, count: TokenCounter) -> list[Count]:
@@ -156,8 +164,22 @@ def price_beginning(first: Message) -> Difference | None:
     return BEGUN_BY_MODEL - NOTHING if begun else None
 
 
-def price_behind(message: Message, before: Message, family: Family) -> Difference | None:
-    """How much less a user message of words costs after another one, or how much more after results.
+def price_first_word(message: Message, count: TokenCounter) -> Difference:
+    """How much more the first word of a message costs after results than at the beginning of a message.
+
+    Up to Claude 4.7 a word costs one more after a blank line than alone, and a digit the same. The bound of a text
+    includes such a token at its edge.
+    """
+    first = next((part for part in message.parts if not isinstance(part, Thinking | Result)), None)
+    if not isinstance(first, str) or not first:
+        return Difference()
+    text = first[:_WORD]
+    of_line = count(f"\n\n{_DIGIT}") - count(_DIGIT)
+    return Difference(count(f"\n\n{text}") - count(text) - of_line, Grade.BOUNDED)
+
+
+def price_behind(message: Message, before: Message, family: Family, count: TokenCounter) -> Difference | None:
+    """How much less a user message of words costs after another one, and what a message costs more after results.
 
     Cache marks of Converse are not in the prompt.
     """
@@ -165,8 +187,10 @@ def price_behind(message: Message, before: Message, family: Family) -> Differenc
         message = _remove_marks(message)
     if Opaque in map(type, before.parts):
         before = _remove_marks(before)
+    if before.has_only_results and message.role == "assistant":
+        return price_first_word(message, count) - (family.awaiting - NOTHING)
     if before.has_only_results and _has_words(message):
-        return AFTER_RESULTS - NOTHING
+        return price_first_word(message, count) + (AFTER_RESULTS - family.awaiting)
     if not _is_of_words(message):
         return None
     return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_of_words(before) else None
@@ -267,7 +291,9 @@ def _price_part(part: Part, message: Message, family: Family, texts: list[str]) 
             texts += _write_call(part)
             return family.call
         case Result():
-            inner = total(_price_part(held, message, family, texts) for held in part.parts)
+            inside: list[str] = []
+            inner = total(_price_part(held, message, family, inside) for held in part.parts)
+            texts += _write_within_tags(inside)
             return family.result + inner + (family.failed if part.error else NOTHING)
         case Thinking():
             return _price_thinking(part, message, family, texts)
@@ -296,7 +322,17 @@ def _price_thinking(part: Thinking, message: Message, family: Family, texts: lis
     texts.append(part.text)
     if family.keeps_thinking:
         return guess(_KEPT_THINKING, 60 + len(part.text) // 10)
-    return family.result + estimate_with_slack(0, 4)
+    return _RUNNING_THINKING
+
+
+def _write_within_tags(texts: Sequence[str]) -> list[str]:
+    """Texts with the ends of the tags that they stand between, `<output>` or `<name>`: pieces may span those edges.
+
+    The rest of the tags is in the price of the framing.
+    """
+    first, *others = texts or ("",)
+    *begin, last = (f"t>{first}", *others)
+    return [*begin, f"{last}<"]
 
 
 def _write_call(call: Call) -> list[str]:

@@ -310,7 +310,7 @@ def test_parallel_calls_name_their_tools_again() -> None:
     call = Call("1", "look", "{}", given={})
     one = claude.price_message(message("assistant", call), family, words).tokens - family.message.tokens
     two = claude.price_message(message("assistant", call, call), family, words).tokens - family.message.tokens
-    assert two == 2 * one + 26 - 2 * 2 + 2 * 1
+    assert two == 2 * one + 24 - 2 * 4 + 2 * 1
 
 
 def test_arguments_cost_the_same_as_an_object_and_as_json() -> None:
@@ -326,7 +326,7 @@ def test_arguments_cost_the_same_as_an_object_and_as_json() -> None:
 def test_a_failed_result_costs_more_than_the_same_text() -> None:
     family = family_of(SONNET)
     fine, failed = (claude.price_message(message("user", Result("1", ("no",), error=e)), family, words) for e in (0, 1))
-    assert failed.tokens - fine.tokens == 7
+    assert failed.tokens - fine.tokens == 8
 
 
 @pytest.mark.parametrize("model", [SONNET, "claude-opus-4-8"])
