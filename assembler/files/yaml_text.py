@@ -46,10 +46,15 @@ _PLAIN_WORDS = (
 
 def read_yaml(path: Path, place: Place) -> Any:
     """Read the value of a YAML file; None if it is empty. Raises `SpecError` at `place`, or `MissingExtraError`."""
+    return parse_yaml(file_text(path, place, limit=LONGEST), place)
+
+
+def parse_yaml(text: str, place: Place) -> Any:
+    """The value of a YAML text; None if it is empty. Raises `SpecError` at `place`, or `MissingExtraError`."""
     with from_extra("cli", needed_for="reading YAML"):
         import yaml
 
-    text, loader = file_text(path, place, limit=LONGEST), _make_loader()
+    loader = _make_loader()
     try:
         _refuse_bombs(yaml.parse(text, Loader=loader), place)
         return yaml.load(text, Loader=loader)

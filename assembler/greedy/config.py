@@ -9,9 +9,10 @@ from typing import Any, Protocol, Self, cast
 
 import attrs
 
+from assembler.files.place import Place, SpecError
+from assembler.files.yaml_text import parse_yaml
 from assembler.validation import Is, must_be
 from budgets import BudgetError, Tokens
-from budgets.errors import from_extra
 from budgets.numbers import whole_tokens
 
 SHIPPED = Path(__file__).with_name("config.yaml")
@@ -57,14 +58,11 @@ class Config:
 
     @classmethod
     def read(cls, path: str | Path = SHIPPED) -> Self:
-        """Read a YAML file, by default the library's own, whose limit is 1024.
+        """Read a YAML 1.2 file, by default the library's own, whose limit is 1024.
 
-        Other keys are ignored. Raises BudgetError for a file without the limit, MissingExtraError without a YAML reader
-        (extra `cli`), and OSError for a file that cannot be read.
+        Other keys are ignored. Raises BudgetError for a file without the limit or with a key twice, MissingExtraError
+        without a YAML reader (extra `cli`), and OSError for a file that cannot be read.
         """
-        with from_extra("cli", needed_for="Config.read"):
-            from yaml import YAMLError, safe_load
-
         must_be("path", path, (str, PathLike), "a path (str or Path)")
         problem, text = "", ""
         try:
@@ -78,13 +76,13 @@ class Config:
             raise BudgetError(f"configuration cannot be read: {problem}")
         if len(text) > LARGEST_FILE:
             raise BudgetError(f"configuration has more than {LARGEST_FILE} characters: shorten it")
+        read: object = None
         try:
-            read: object = safe_load(text)
-        except (YAMLError, ValueError, LookupError, AttributeError, RecursionError) as failure:
-            # PyYAML's readers raise the third and the fourth for texts that do not match their tags: `!!int ''`.
-            problem, read = type(failure).__name__, None
+            read = parse_yaml(text, Place("configuration"))
+        except SpecError as failure:
+            problem = str(failure)
         if problem:
-            raise BudgetError(f"configuration is not YAML ({problem})")
+            raise BudgetError(problem)
         return cls(Generator(_read_entry(_read_entry(read, "generator"), "encoder_max_tokens")))
 
 

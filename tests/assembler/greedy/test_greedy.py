@@ -200,6 +200,22 @@ def test_a_file_without_a_limit_is_refused(text: str, tmp_path: Any) -> None:
         Config.read(path)
 
 
+@pytest.mark.parametrize("number", ["010", "1:30", "0x200", "0b11"])
+def test_a_number_that_only_yaml_1_1_knows_is_no_limit(number: str, tmp_path: Any) -> None:
+    """It was read as another one: 010 as 8, and 1:30 as 90."""
+    path = tmp_path / "config.yaml"
+    path.write_text(f"generator: {{encoder_max_tokens: {number}}}")
+    with pytest.raises(BudgetError, match="encoder_max_tokens is a str: whole tokens"):
+        Config.read(path)
+
+
+def test_a_limit_that_is_given_twice_is_refused_with_its_line(tmp_path: Any) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("generator:\n  encoder_max_tokens: 512\n  encoder_max_tokens: 1024\n")
+    with pytest.raises(BudgetError, match=r"^configuration: line 3, column 3: key encoder_max_tokens given twice"):
+        Config.read(path)
+
+
 def test_a_file_may_hold_more_than_the_limit(tmp_path: Any) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("generator: {encoder_max_tokens: 77, beams: 4}\nchunking: {chunk_size: 300}\n")
