@@ -12,6 +12,7 @@ from assembler.assembler import Assembler
 from assembler.errors import ConversationError, MarkupError, ToolError
 from assembler.files.json_text import bytes_as_base64, parse_json
 from assembler.pipeline.emit import request_to_read
+from assembler.regions.knowledge import document
 from budgets import AssemblyError, Count
 from budgets.numbers import with_noun
 
@@ -143,12 +144,10 @@ def _add_knowledge(assembler: Assembler, value: object) -> None:
     if found is None and isinstance(value, str):
         found = value  # a text that is not JSON is one document
     listed = cast("Sequence[object]", found) if isinstance(found, list) else [found]
-    for place, document in enumerate(listed):
-        fields = {"text": document, "type": KIND} if isinstance(document, str) else document
+    for place, item in enumerate(listed):
+        fields = {"text": item, "type": KIND} if isinstance(item, str) else item
         if not isinstance(fields, dict):
-            raise _make_error(
-                place, f"expected a text or a mapping with {', '.join(DOCUMENT)}, got {_name_kind(document)}"
-            )
+            raise _make_error(place, f"expected a text or a mapping with {', '.join(DOCUMENT)}, got {_name_kind(item)}")
         _add_document(assembler, place, cast("dict[str, Any]", fields))
 
 
@@ -160,7 +159,11 @@ def _add_document(assembler: Assembler, place: int, fields: Mapping[str, Any]) -
     if "text" not in given:
         raise _make_error(place, "has no text")
     given.setdefault("type", KIND)
-    assembler.add_knowledge(**given)
+    try:
+        assembler.add_knowledge(**given)
+    except AssemblyError:  # it counts the assembler's own documents too
+        document(**given, place=f"knowledge[{place}]")
+        raise
 
 
 def _make_error(place: int, problem: str) -> MarkupError:

@@ -102,6 +102,17 @@ def test_a_bad_row_says_why(case: str) -> None:
     assert CANARY not in found.message
 
 
+@pytest.mark.parametrize(
+    ("fields", "named"), [({"text": 5}, "text"), ({"source": 5}, "source"), ({"score": "high"}, "score")]
+)
+def test_a_bad_document_is_named_by_its_place_in_the_row(fields: dict[str, Any], named: str) -> None:
+    """It was named by its place behind the assembler's own documents."""
+    own = base().add_knowledge("one", type="a").add_knowledge("two", type="a")
+    found = outcome(own, {"knowledge": ["fine", {"text": "wrong", **fields}]})
+    assert isinstance(found, Failed)
+    assert found.message.startswith(f"knowledge[1].{named}")
+
+
 def test_a_foreign_error_is_reported_by_its_type_alone() -> None:
     def counter(text: str) -> int:
         return len(text)
