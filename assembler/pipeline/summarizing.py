@@ -7,9 +7,11 @@ with the history, then the core runs again and finds it there.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Coroutine
 from functools import partial
 from inspect import isawaitable
+from types import TracebackType
 from typing import TypeVar
 
 from assembler.conversation.summary_request import UnansweredError, Wanted
@@ -74,7 +76,40 @@ def summary_failure(error: Exception) -> SummaryError:
     kind = type(error).__name__
     failure = SummaryError(f"the summarizer raised {kind}", raised=kind)
     failure.__cause__ = error
+    failure.add_note(f"raised at {_find_places(error.__traceback__)}")
+    _drop_frames(error)
     return failure
+
+
+_CALLERS = ("assembler.", "asyncio.", "concurrent.")
+"""Where the names of the modules begin that call a summarizer."""
+
+
+def _find_places(traceback: TracebackType | None) -> str:
+    """The lines of the caller's code in which it was raised, the summarizer's own first."""
+    from traceback import walk_tb  # most summarizers return
+
+    places = [(frame.f_globals.get("__name__", ""), frame.f_code, line) for frame, line in walk_tb(traceback)]
+    own = itertools.dropwhile(lambda place: str(place[0]).startswith(_CALLERS), places)
+    return ", ".join(f"{code.co_filename}:{line} in {code.co_name}" for _, code, line in own) or "its call"
+
+
+def _drop_frames(error: BaseException) -> None:
+    """Drop the tracebacks of an error and of those chained to it.
+
+    A frame holds all those that called it, with their variables: a remembered failure would keep the whole build, and
+    whatever the caller had in hand, as long as the conversation lives.
+    """
+    left: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while left:
+        each = left.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        each.__traceback__ = None
+        inside: tuple[BaseException, ...] = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
+        left += [each.__cause__, each.__context__, *inside]
 
 
 def _call_summarizer(wanted: Wanted) -> object:

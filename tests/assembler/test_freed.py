@@ -91,6 +91,14 @@ def write(*_wanted: object) -> str:
     return "short"
 
 
+def fail(*_wanted: object) -> str:
+    raise OSError
+
+
+async def fail_later(*_wanted: object) -> str:
+    raise OSError
+
+
 def edited() -> list[Any]:
     assembler, given = gathered(Counter(), TrimOldest(low_water=0.5))
     assembler.build()
@@ -122,6 +130,12 @@ def uncounted() -> list[Any]:
     return given
 
 
+def failed_while_awaited(summarizer: Any) -> list[Any]:
+    assembler, given = gathered(Counter(), [Summarize(summarizer, keep_turns=1), TrimOldest()])
+    assert len(asyncio.run(assembler.abuild()).warnings) == 1
+    return given
+
+
 def awaited() -> list[Any]:
     assembler, given = gathered(Awaited())
     asyncio.run(assembler.abuild())
@@ -135,6 +149,9 @@ LIVES: dict[str, Callable[[], list[Any]]] = {
     "trimmed": lambda: built(TrimOldest()),
     "with a mark": lambda: built(TrimOldest(low_water=0.5)),
     "summarised": lambda: built([Summarize(write, keep_turns=1), TrimOldest()]),
+    "not summarised": lambda: built([Summarize(fail, keep_turns=1), TrimOldest()]),
+    "not summarised in a thread": lambda: failed_while_awaited(fail),
+    "not summarised in a task": lambda: failed_while_awaited(fail_later),
     "summarised later": lambda: built([Summarize(None, keep_turns=1), TrimOldest()]),
     "shortened": lambda: built([Truncate(10), TrimOldest()]),
     "relevant": lambda: built(KeepRelevant(lambda _question, texts: [1.0 for _ in texts])),

@@ -376,6 +376,27 @@ def test_a_failing_summarizer_is_reported_and_the_next_policy_is_asked(
     assert str(pickle.loads(pickle.dumps(failure))) == str(failure)
 
 
+def test_a_failure_names_where_it_was_raised_and_keeps_no_frame() -> None:
+    def connect() -> str:
+        raise ConnectionError from ValueError("of the transport")
+
+    def write(*_: object) -> str:
+        try:
+            return connect()
+        except ConnectionError as error:
+            raise ExceptionGroup("all attempts", [error]) from error
+
+    (failure,) = assembler_of(talk(5), 90, [Summarize(write, 1), TrimOldest()]).build().warnings
+    line = write.__code__.co_firstlineno + 4
+    assert failure.__notes__ == [f"raised at {__file__}:{line} in write"]
+    raised = failure.__cause__
+    assert isinstance(raised, ExceptionGroup)
+    assert raised.__cause__ is raised.exceptions[0]
+    for each in (raised, raised.__cause__, raised.__cause__.__cause__):
+        assert each is not None
+        assert each.__traceback__ is None
+
+
 @pytest.mark.parametrize(("write", "said"), FAILURES)
 @pytest.mark.parametrize("low_water", [None, 0.8])
 def test_an_unmet_failure_is_the_cause_of_the_error(write: Any, said: str, low_water: float | None) -> None:
