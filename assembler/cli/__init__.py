@@ -140,8 +140,9 @@ def _read_version() -> str:
 
 
 def _print_failure(text: str, code: int) -> int:
-    with contextlib.suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]  # `print` would take stdout for it
+        with contextlib.suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
     return code
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -20,10 +19,10 @@ from assembler.batch.lines import FAILED
 from assembler.batch.run import Progress, run
 from assembler.cli.progress import rows_bar
 from assembler.cli.request_file.gather import assembler_of
-from assembler.cli.terminal import AsJson, show, show_json
+from assembler.cli.terminal import AsJson, show, show_json, warn
 from assembler.files.place import Place
-from assembler.files.reading import STANDARD
-from assembler.files.writing import same_file
+from assembler.files.reading import STANDARD, standard_input
+from assembler.files.writing import same_file, standard_output
 
 COMMAND_LINE = "assemble batch"
 
@@ -73,7 +72,7 @@ def batch(
             ended = _assemble_rows(source, target, spec, kind, order, workers)
             if output == STANDARD:
                 with target.open("rb") as file:
-                    shutil.copyfileobj(file, sys.stdout.buffer)
+                    shutil.copyfileobj(file, standard_output(Place(COMMAND_LINE, "OUTPUT")))
                 _warn_of_failures(ended, target if _is_its_own_log(kind, order) else log_of(target))
                 return _choose_exit_code(ended)
     except BrokenPipeError:  # the reader of standard output went away, which is no fault of a file
@@ -99,6 +98,8 @@ def _refuse_arguments(rows: Path, output: Path, spec: Path, workers: int) -> Non
             raise Place(COMMAND_LINE, "OUTPUT").error("expected a file other than those that are read")
     if rows == spec == STANDARD:
         raise Place(COMMAND_LINE, "ROWS").error("expected a file, as the spec is read from standard input")
+    if output == STANDARD:
+        standard_output(Place(COMMAND_LINE, "OUTPUT"))  # before all rows are assembled in vain
     if rows != STANDARD and not rows.is_file():
         found = "a pipe or a folder" if rows.exists() else "none"
         raise Place(str(rows)).error(f"expected a file of rows, or - for standard input; found {found}")
@@ -115,7 +116,7 @@ def _find_files(rows: Path, output: Path) -> Generator[tuple[Path, Path]]:
         if rows == STANDARD:
             source = Path(folder, "rows.jsonl")
             with source.open("wb") as file:
-                shutil.copyfileobj(sys.stdin.buffer, file)
+                shutil.copyfileobj(standard_input(Place(COMMAND_LINE, "ROWS")), file)
         if output == STANDARD:
             target = Path(folder, "output.jsonl")
         yield source, target
@@ -150,7 +151,7 @@ def _warn_of_failures(ended: Progress, log: Path) -> None:
     with log.open("rb") as lines:
         first = json.loads(next(line for line in lines if FAILED.match(line)))
     first_error = f"row {first['row']}: {first['error']['kind']}: {first['error']['message']}"
-    print(f"{COMMAND_LINE}: {ended.failed:,} of {ended.total:,} rows have no request; {first_error}", file=sys.stderr)
+    warn(f"{COMMAND_LINE}: {ended.failed:,} of {ended.total:,} rows have no request; {first_error}")
 
 
 def _choose_exit_code(ended: Progress) -> int:

@@ -42,3 +42,9 @@ def show(text: str) -> None:
         Console(file=sys.stdout, highlight=False, soft_wrap=True).print(colour_report(safe))
     else:
         print(safe)
+
+
+def warn(text: str) -> None:
+    """Print a text on stderr, if it is open. For a closed one `print` would take stdout."""
+    if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        print(text, file=sys.stderr)

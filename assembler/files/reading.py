@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 from assembler.files.place import Place
 
@@ -13,6 +14,13 @@ STANDARD = Path("-")
 """The path of standard input for reading, and of standard output for writing."""
 
 
+def standard_input(place: Place) -> BinaryIO:
+    """Standard input as bytes. Raises `SpecError` at `place` if the process was started with it closed."""
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise place.error("expected an open standard input; it is closed: name a file")
+    return sys.stdin.buffer
+
+
 def file_text(path: Path, place: Place, *, limit: int) -> str:
     """The UTF-8 text of a file of at most `limit` bytes, without a byte order mark.
 
@@ -20,7 +28,7 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
     `place`.
     """
     try:
-        content = _read_content(path, limit + 1)
+        content = _read_content(path, place, limit + 1)
     except FileNotFoundError:
         raise place.error(f"expected a file, found none{place.named(path, ' at ')}") from None
     except IsADirectoryError:
@@ -36,9 +44,9 @@ def file_text(path: Path, place: Place, *, limit: int) -> str:
     raise place.error(f"expected UTF-8 text, found other bytes in line {line}{place.named(path, ' of ')}")
 
 
-def _read_content(path: Path, most: int) -> bytes:
+def _read_content(path: Path, place: Place, most: int) -> bytes:
     if path == STANDARD:
-        return sys.stdin.buffer.read(most)
+        return standard_input(place).read(most)
     with path.open("rb") as file:
         return file.read(most)
 

@@ -36,6 +36,13 @@ def same_file(path: Path, other: Path) -> bool:
         return path == other
 
 
+def standard_output(place: Place) -> BinaryIO:
+    """Standard output as bytes. Raises `SpecError` at `place` if the process was started with it closed."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise place.error("expected an open standard output; it is closed: name a file")
+    return sys.stdout.buffer
+
+
 def write_text(path: Path, content: str) -> None:
     """Write the text as UTF-8, so that a reader never sees half of it.
 
@@ -44,7 +51,7 @@ def write_text(path: Path, content: str) -> None:
     cannot be written; an existing file is then unchanged.
     """
     if path == STANDARD:
-        sys.stdout.buffer.write(content.encode("utf-8"))
+        standard_output(Place(str(path))).write(content.encode("utf-8"))
         return
     try:
         target = path.resolve()

@@ -246,3 +246,39 @@ def test_a_report_in_a_pipe_is_as_wide_as_columns_says_or_80(
 def test_the_help_of_view_names_its_files_and_the_option_that_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["view", "--help"]) == 0
     assert "Usage: assemble view --output PATH [OPTIONS] [FILE...]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "named"),
+    [
+        (["build", "-"], "<&-", "-: expected an open standard input"),
+        (["check", "-", "--dialect", "openai_chat"], "<&-", "-: expected an open standard input"),
+        (["batch", "-", "out.jsonl", "--spec", "bot.yaml"], "<&-", "ROWS: expected an open standard input"),
+        (["build", "bot.yaml", "-o", "-"], ">&-", "-: expected an open standard output"),
+        (["view", "bot.yaml", "-o", "-"], ">&-", "-: expected an open standard output"),
+        (["batch", "rows.jsonl", "-", "--spec", "bot.yaml"], ">&-", "OUTPUT: expected an open standard output"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_a_stream_that_a_hyphen_names_and_that_is_closed_is_a_wrong_file(
+    words: list[str], closed: str, named: str
+) -> None:
+    ended = run_in_shell([*words], closed)
+    assert ended.returncode == 2
+    assert named in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words", [["build", "none.yaml"], ["batch", "bad.jsonl", "-", "--spec", "bot.yaml"]], ids=" ".join
+)
+def test_what_is_said_on_a_closed_stderr_is_not_said_on_stdout(words: list[str]) -> None:
+    Path("bad.jsonl").write_text("no JSON\n")
+    ended = run_in_shell(words, "2>&-")
+    assert ended.returncode in (1, 2)
+    assert all(json.loads(line)["row"] == 0 for line in ended.stdout.splitlines())
+
+
+def run_in_shell(words: list[str], closed: str) -> subprocess.CompletedProcess[str]:
+    command = ["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-m", "assembler.cli", *words]
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
