@@ -22,7 +22,7 @@ from assembler.cli.request_file.gather import assembler_of
 from assembler.cli.terminal import AsJson, show, show_json, warn
 from assembler.files.place import Place
 from assembler.files.reading import STANDARD, standard_input
-from assembler.files.writing import same_file, standard_output
+from assembler.files.writing import is_standard_output, same_file, standard_output
 
 COMMAND_LINE = "assemble batch"
 
@@ -96,6 +96,8 @@ def _refuse_arguments(rows: Path, output: Path, spec: Path, workers: int) -> Non
     for other in (rows, spec):
         if any(same_file(one, other) for one in written):
             raise Place(COMMAND_LINE, "OUTPUT").error("expected a file other than those that are read")
+    if output.is_file() and is_standard_output(output):  # the summary would be written over the first lines
+        raise Place(COMMAND_LINE, "OUTPUT").error("expected a file other than standard output, which is - here")
     if rows == spec == STANDARD:
         raise Place(COMMAND_LINE, "ROWS").error("expected a file, as the spec is read from standard input")
     if output == STANDARD:

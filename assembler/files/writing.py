@@ -43,6 +43,14 @@ def standard_output(place: Place) -> BinaryIO:
     return sys.stdout.buffer
 
 
+def is_standard_output(path: Path) -> bool:
+    """Whether standard output goes to this file: `/dev/stdout` that leads to a file, or the same file by its name."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, AttributeError):  # no such file; standard output is closed
+        return False
+
+
 def write_text(path: Path, content: str) -> None:
     """Write the text as UTF-8, so that a reader never sees half of it.
 

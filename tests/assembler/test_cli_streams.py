@@ -279,6 +279,14 @@ def test_what_is_said_on_a_closed_stderr_is_not_said_on_stdout(words: list[str])
     assert all(json.loads(line)["row"] == 0 for line in ended.stdout.splitlines())
 
 
+@pytest.mark.parametrize("named", ["/dev/stdout", "out.jsonl"])
+def test_a_batch_writes_no_summary_over_its_lines(named: str) -> None:
+    ended = run_in_shell(["batch", "rows.jsonl", named, "--spec", "bot.yaml"], "> out.jsonl")
+    assert ended.returncode == 2
+    assert "which is - here" in ended.stderr
+    assert not Path("out.jsonl").read_text()
+
+
 def run_in_shell(words: list[str], closed: str) -> subprocess.CompletedProcess[str]:
     command = ["sh", "-c", f'"$@" {closed}', "sh", sys.executable, "-m", "assembler.cli", *words]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
