@@ -12,6 +12,10 @@ from types import ModuleType
 from typing import Any, cast
 
 _NOTHING: Mapping[str, str] = {}
+_ALL_FILES = (
+    "assembler and budgets need all files of their packages, also in a program that is packed into one; "
+    "for PyInstaller pass --collect-all assembler --collect-all budgets"
+)
 
 
 def load_later(
@@ -54,7 +58,11 @@ def _read_stub(module: ModuleType) -> tuple[dict[str, str], tuple[str, ...]]:
     loader: Any = spec.loader  # loaders of folders and archives both read the files beside their modules
     named: dict[str, str] = {}
     tables: list[str] = []
-    for line in loader.get_data(path).decode().splitlines():
+    try:
+        stub = loader.get_data(path).decode()
+    except OSError as missing:
+        raise ImportError(f"{path} is missing: {_ALL_FILES}", path=path) from missing
+    for line in stub.splitlines():
         match line.split("#")[0].split():
             case ["from", table, "import", "*"]:
                 tables.append(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -66,8 +67,7 @@ class Config:
         must_be("path", path, (str, PathLike), "a path (str or Path)")
         problem, text = "", ""
         try:
-            with Path(path).open(encoding="utf-8-sig") as file:
-                text = file.read(LARGEST_FILE + 1)  # the file may be endless
+            text = _read_text(path)
         except UnicodeDecodeError as failure:  # it holds the whole file, so it must not be in the chain
             problem = f"it is not UTF-8 at byte {failure.start}"
         except ValueError:  # NUL, or a lone surrogate
@@ -84,6 +84,14 @@ class Config:
         if problem:
             raise BudgetError(problem)
         return cls(Generator(_read_entry(_read_entry(read, "generator"), "encoder_max_tokens")))
+
+
+def _read_text(path: str | Path) -> str:
+    """The beginning of a file, which may be endless. The library's own may lie in an archive."""
+    if path == SHIPPED and (shipped := pkgutil.get_data(__name__, SHIPPED.name)) is not None:
+        return shipped.decode()
+    with Path(path).open(encoding="utf-8-sig") as file:
+        return file.read(LARGEST_FILE + 1)
 
 
 def _read_entry(fields: object, name: str) -> Any:
