@@ -90,8 +90,49 @@ def conversation(**signed: str) -> list[dict[str, Any]]:
     return [asked, {"role": "model", "parts": [{**CALL, **signed}]}, {"role": "user", "parts": [RESULT]}]
 
 
-@pytest.mark.parametrize(("model", "framing"), [(GOOGLE_2_5, 3 + 7 + 2 * 3 + 4 + 4), (GOOGLE_2, 0), (VERTEX_2_5, 0)])
-def test_a_call_costs_its_arguments_and_a_result_its_keys(model: str, framing: int) -> None:
+@pytest.mark.parametrize(
+    ("asked", "tool", "arguments", "response", "tokens"),
+    [
+        # crmne/ruby_llm (MIT), spec/fixtures/vcr_cassettes/chat_function_calling_gemini_…, read 2026-11
+        (
+            ["What's the best language to learn?"],
+            {"description": "Gets the best language to learn", "name": "best_language_to_learn"},
+            {},
+            {"content": [{"text": "Ruby"}], "name": "best_language_to_learn"},
+            90,
+        ),
+        # llmrb/llm (0BSD), spec/fixtures/cassettes/gemini/chat/llm_chat_stream_tool.yml, read 2026-11
+        (
+            ["You are a bot that can run UNIX system commands", "Hey, run the 'date' command"],
+            {
+                "description": "Runs system commands",
+                "name": "system",
+                "parameters": {
+                    "properties": {"command": {"type": "string"}},
+                    "required": ["command"],
+                    "type": "object",
+                },
+            },
+            {"command": "date"},
+            {"success": True},
+            78,
+        ),
+    ],
+)
+def test_a_response_is_billed_as_its_json_text(
+    asked: list[str], tool: dict[str, Any], arguments: dict[str, Any], response: dict[str, Any], tokens: int
+) -> None:
+    contents = [
+        *({"role": "user", "parts": [{"text": text}]} for text in asked),
+        {"role": "model", "parts": [{"functionCall": {"name": tool["name"], "args": arguments}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": tool["name"], "response": response}}]},
+    ]
+    request = {"contents": contents, "tools": [{"functionDeclarations": [tool]}]}
+    assert assembler.count_request(request, dialect=gemini, model=GOOGLE_2_5).tokens == tokens
+
+
+@pytest.mark.parametrize(("model", "framing"), [(GOOGLE_2_5, 3 + 7 + 2 * 3 + 4), (GOOGLE_2, 0), (VERTEX_2_5, 0)])
+def test_a_call_costs_its_arguments_and_a_result_its_text(model: str, framing: int) -> None:
     said = 1 + 5 + 3  # Hi; look city Rome days 2; look sky blue
     assert billed(model, contents=conversation()).tokens == said + framing
 

@@ -93,7 +93,8 @@ class Family(Row):
     call: Count = _UP_TO_1
     call_argument: Count = _FREE
     result: Count = _UP_TO_1
-    result_key: Count = _FREE
+    writes_results: bool = False
+    """Whether a response is billed as its JSON text. If not, its words alone are."""
     whole_numbers: bool = False
     """Whether a number in a call or a response is one token, however many digits it has."""
     signature: Signature

@@ -115,9 +115,9 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
         case Result():
             texts.append(part.name or "")
             if part.given is not None:
-                texts.extend(_list_words(part.given, family))
+                texts.extend(_write_response(part.given, family))
                 beside = [_price_part(held, family, texts) for held in part.parts if not isinstance(held, str)]
-                return total([family.result, *_price_each_key(part.given, family.result_key), *beside])
+                return total([family.result, *beside])
             return family.result + total(_price_part(inner, family, texts) for inner in part.parts)
         case Thinking():
             texts.append(part.text)
@@ -160,6 +160,12 @@ def _read_arguments(arguments: str) -> Any:
         return json.loads(arguments)
     except ValueError:
         return arguments
+
+
+def _write_response(value: object, family: Family) -> Iterable[str]:
+    if family.writes_results:
+        return [json.dumps(value, ensure_ascii=False, default=str)]
+    return _list_words(value, family)
 
 
 def _list_words(value: object, family: Family) -> Iterator[str]:
