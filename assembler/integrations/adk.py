@@ -68,7 +68,12 @@ class AssemblerPlugin(LastCall, BasePlugin):
         self._fitting = Fitting(assembler, conversations=conversations)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        """Fit the request in place. Raises the errors of `build`, and then does not change the request."""
+        """Fit the request in place. Raises the errors of `build`, and then does not change the request.
+
+        Of a live session ADK shows each typed message alone, and sends it unchanged: nothing is done there.
+        """
+        if callback_context.get_invocation_context().live_request_queue is not None:
+            return
         run = _identify_run(callback_context)
         key = f"{STORED_AS}.{callback_context.agent_name}"
         before = callback_context.state.get(key)
@@ -137,7 +142,8 @@ def _replace_contents(llm_request: Any, context: Context, contents: Sequence[Any
         raise ConversationError(_HELD_THERE)
     if context.system is not None:
         parts = [*head[0].parts, types.Part(text=context.system)] if head else []
-        config.system_instruction = types.Content(parts=parts) if head else context.system
+        system = types.Content(parts=parts) if head else context.system
+        config = config.model_copy(update={"system_instruction": system})  # another request may share it
     llm_request.contents, llm_request.config = list(_join_neighbours(kept)), config
 
 
