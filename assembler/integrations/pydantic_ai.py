@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
+
+import attrs
 
 from assembler.assembler import Assembler
 from assembler.integrations.call_settings import serial_calls, tool_choice
@@ -87,7 +89,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             tags=_choose_tags(model.profile),
             takes=model.accepts_stateless_artifacts,
         )
-        sent_pieces = [*heads, *history]
+        sent_pieces = [*heads, *_pin_question(list(history), messages, ctx)]
         settings: Mapping[str, Any] = request_context.model_settings or {}
         options = (*serial_calls(settings.get("parallel_tool_calls")), *_read_thinking(model, settings, sent, dialect))
         tools = self._fitting.priced(_define_tools(sent, dialect))
@@ -112,6 +114,32 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         if await self._fitting.learn_own(error, _identify_run(ctx)) is None:
             raise error
         raise RetryModelRequest from error
+
+
+def _pin_question(history: Sequence[Piece], messages: Sequence[Any], run: Any) -> list[Piece]:
+    """Pin the user's newest words if a tool has added others after them, which begin a turn of their own.
+
+    A tool may return a text or pictures for the model (`ToolReturn.content`). The framework writes them as the user's,
+    beside the results, where the user's own words may stand too.
+    """
+    of_user = [place for place, piece in enumerate(history) if getattr(piece.sent, "part_kind", None) == "user-prompt"]
+    asked = [place for place in of_user if not _is_added(history[place], messages, run)]
+    if not asked or asked[-1] == of_user[-1]:
+        return list(history)
+    question = history[asked[-1]]
+    pinned = attrs.evolve(question, message_dict={**question.message_dict, "pinned": True})
+    return [*history[: asked[-1]], pinned, *history[asked[-1] + 1 :]]
+
+
+def _is_added(piece: Piece, messages: Sequence[Any], run: Any) -> bool:
+    """Whether words beside results are a tool's: they are not the run's prompt, or the run before them goes on."""
+    (at, _), *_ = piece.places
+    message = messages[at]
+    if message.run_id is None or not any(part.part_kind == "tool-return" for part in message.parts):
+        return False
+    if message.run_id == run.run_id:
+        return bool(piece.sent.content != run.prompt)
+    return bool(message.run_id == messages[at - 1].run_id)
 
 
 def _identify_run(ctx: Any) -> Hashable:

@@ -18,6 +18,7 @@ from pydantic_ai.messages import (
     TextPart,
     ThinkingPart,
     ToolCallPart,
+    ToolReturn,
     ToolReturnPart,
     UserPromptPart,
 )
@@ -261,3 +262,22 @@ def test_the_usage_of_a_test_model_is_not_taken_as_a_bill() -> None:
         assert first.usage.input_tokens >= capability.last_context.count.tokens
         agent.run_sync("And now?", message_history=first.all_messages())
         assert capability.last_context.calibration is None
+
+
+def test_the_question_stays_when_a_tool_says_more_to_the_model_than_its_result() -> None:
+    """Pydantic AI writes what a tool returns as `content` as the user's words, beside the results."""
+    script = Script()
+    agent: Agent[None, Any] = Agent(script.model, capabilities=[FitContext(base(1_000))])
+
+    @agent.tool_plain
+    def look_up(question: str) -> ToolReturn:
+        """Look a question up in the almanac."""
+        return ToolReturn(return_value="Found.", content=looked_up(question) * 3)
+
+    history: list[ModelMessage] = []
+    for turn in range(3):
+        history = invoked(agent, question(turn), history)
+        for body in script.bodies[turn * CALLS_OF_A_TURN :]:
+            assert verify(body, dialect="openai_chat") == []
+            assert {"role": "user", "content": question(turn)} in body["messages"]
+    assert len(script.bodies[-1]["messages"]) < 10, "meant to overflow"
