@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from inspect import isawaitable
 from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from assembler.conversation.summary_request import UnansweredError, Wanted
 from assembler.errors import ConversationError, SummaryError
@@ -108,8 +108,9 @@ def _drop_frames(error: BaseException) -> None:
             continue
         seen.add(id(each))
         each.__traceback__ = None
-        inside: tuple[BaseException, ...] = each.exceptions if isinstance(each, BaseExceptionGroup) else ()
-        left += [each.__cause__, each.__context__, *inside]
+        left += [each.__cause__, each.__context__]
+        if isinstance(each, BaseExceptionGroup):
+            left += cast("BaseExceptionGroup[BaseException]", each).exceptions
 
 
 def _call_summarizer(wanted: Wanted) -> object:
