@@ -26,6 +26,7 @@ _NOBODY = (
     *("additional_kwargs", "response_metadata", "usage_metadata"),
     *("stop_details", "stop_reason", "stop_sequence", "usage", "cacheControl", "cache_point"),
     *("diagnostics", "input_transformations", "parsed", "parsed_arguments", "parsed_output", "created_by"),
+    "executed_tools",  # groq 1.7.0
 )
 _SOMEBODY = (
     *("reasoning_content", "reasoning_details", "thinking_blocks", "function_call", "prefix", "cache_control"),

@@ -82,6 +82,12 @@ CASES = [
         {"role": "assistant", "content": "In Oslo.", "parsed": {"at": WORDS}},
         {"role": "assistant", "content": "In Oslo."},
     ),
+    Case(
+        "what Groq's server ran",
+        "openai_chat",
+        {"role": "assistant", "content": "In Oslo.", "executed_tools": [{"type": "search", "output": WORDS}]},
+        {"role": "assistant", "content": "In Oslo."},
+    ),
     Case("parsed arguments of Chat's", "openai_chat", _called(parsed_arguments={"at": WORDS}), _called(), (TOLD,)),
     Case(
         "a parsed answer of Mistral's",

@@ -90,6 +90,10 @@ def plain_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 _PARSED = frozenset(["parsed", "parsed_arguments", "parsed_output"])
 """The fields in which SDKs keep a structured answer, or the arguments of a call, as objects."""
 
+_OF_A_MESSAGE = frozenset(["executed_tools", "parsed"])
+"""The fields of Chat's message that no request has. In the first Groq lists what its server ran (groq 1.7.0); it
+refuses a property that it does not know."""
+
 _OF_ANTHROPIC = frozenset(["content", "id", "role", "type", PIN])
 """The fields of Anthropic's answer that are read. Its SDK's `to_param` sends the role and the content alone."""
 
@@ -113,8 +117,7 @@ def as_input(fields: _Raw) -> _Raw:
         return fields
     if kind == "message" and "stop_reason" in fields:
         fields = {key: held for key, held in fields.items() if key in _OF_ANTHROPIC}
-    if "parsed" in fields:
-        fields = {key: held for key, held in fields.items() if key != "parsed"}
+    fields = _remove_keys(fields, _OF_A_MESSAGE)
     for key in ("content", "tool_calls"):
         listed: object = fields.get(key)
         if type(listed) is list:
