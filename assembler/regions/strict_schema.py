@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import TypeGuard, cast
 
 from assembler.regions.tools.schema import Schema, rewrite_schema
 
@@ -48,11 +48,11 @@ def _find_definition(root: Schema, schema: Schema) -> Schema | None:
     if not isinstance(reference, str) or not reference.startswith(_DEFINITIONS):
         return None
     definitions: object = root.get("$defs")
-    found = cast("Schema", definitions).get(reference.removeprefix(_DEFINITIONS)) if _is_schema(definitions) else None
-    return cast("Schema", found) if _is_schema(found) else None
+    found: object = definitions.get(reference.removeprefix(_DEFINITIONS)) if _is_schema(definitions) else None
+    return found if _is_schema(found) else None
 
 
-def _is_schema(value: object) -> bool:
+def _is_schema(value: object) -> TypeGuard[Schema]:
     return isinstance(value, dict)
 
 

@@ -36,7 +36,7 @@ class _Generations:
     young: dict[str, Tokens] = attrs.field(factory=dict)
     old: dict[str, Tokens] = attrs.field(factory=dict)
     characters: int = 0
-    lock: Any = attrs.field(factory=threading.RLock)
+    lock: threading.RLock = attrs.field(factory=threading.RLock)
     """A signal handler or a finalizer may count in the midst of this, so that a thread may take it twice."""
 
     def __attrs_post_init__(self) -> None:
