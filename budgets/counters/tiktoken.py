@@ -67,7 +67,8 @@ def _load_core() -> Callable[..., tiktoken.Encoding]:
     spec: Any = PathFinder.find_spec("tiktoken._tiktoken", package.submodule_search_locations)
     compiled: ModuleType = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(compiled)
-    return compiled.CoreBPE
+    core: Callable[..., tiktoken.Encoding] = compiled.CoreBPE
+    return core
 
 
 def _load_engine(encoding: str, pattern: str | None = None) -> tiktoken.Encoding:
