@@ -38,7 +38,7 @@ _MOST_TRIES = 16
 
 
 @attrs.define(eq=False)
-class Step:
+class PricedStep:
     """One step of a request, priced."""
 
     messages: Sequence[Message]
@@ -55,18 +55,18 @@ class Step:
     """What its first message costs more or less after that one."""
 
     @classmethod
-    def of(cls, messages: Sequence[Message], pricer: MergingPricer) -> Step:
+    def of(cls, messages: Sequence[Message], pricer: MergingPricer) -> PricedStep:
         """A step, priced as if no later step asked a question."""
         asks = max((place for place, message in enumerate(messages) if pricer.ends_reasoning(message)), default=-1)
         thinks = any(pricer.without_reasoning(message) is not message for message in messages)
         return cls(messages, asks, thinks, max(asks, 0), price_sent(pricer, messages, max(asks, 0)))
 
-    def without(self, forgotten: int, pricer: MergingPricer) -> Step:
+    def without(self, forgotten: int, pricer: MergingPricer) -> PricedStep:
         """The step, priced without the reasoning of its first `forgotten` messages."""
         price = price_sent(pricer, self.messages, forgotten)
-        return Step(self.messages, self.asks, self.thinks, forgotten, price)
+        return PricedStep(self.messages, self.asks, self.thinks, forgotten, price)
 
-    def after(self, before: Message, pricer: MergingPricer) -> Step:
+    def after(self, before: Message, pricer: MergingPricer) -> PricedStep:
         """The step, with what it costs more or less after this message."""
         return attrs.evolve(self, before=before, behind=pricer.difference_after(self.messages[0], before))
 
@@ -85,7 +85,7 @@ class PricedRequest:
     """The list after the head."""
     starts: list[int]
     """The places in `entries` where steps begin."""
-    steps: list[Step]
+    steps: list[PricedStep]
     count: Count
 
     def end(self, step: int) -> int:
@@ -119,7 +119,7 @@ def price_request(
     else:
         fixed = priced_layout(pricer.when_sent(), dialect.parse({**other_fields, key: head}))
     place, kept = (0, range(0)) if known is None else _find_kept_steps(known, entries)
-    starts, steps = list[int](), list[Step]()
+    starts, steps = list[int](), list[PricedStep]()
     if place:
         starts, steps = _price_steps(dialect, pricer, entries, 0, place)
     if known is not None and kept:
@@ -144,17 +144,17 @@ def price_request(
 
 def _price_steps(
     dialect: Dialect, pricer: MergingPricer, entries: Sequence[Any], start: int, stop: int
-) -> tuple[list[int], list[Step]]:
+) -> tuple[list[int], list[PricedStep]]:
     """The places between `start` and `stop` where steps begin, and those steps."""
     key = dialect.api.history
     begins = [start, *(place for place in range(start + 1, stop) if _begins_step(entries, place))]
     messages = dialect.parse({key: entries[start:stop]}).messages
-    steps = list[Step]()
+    steps = list[PricedStep]()
     for first, last in itertools.pairwise([*begins, stop]):
         each = messages[first - start : last - start]
         if len(messages) != stop - start:  # some entries are read as one message
             each = dialect.parse({key: entries[first:last]}).messages
-        steps.append(Step.of(each, pricer))
+        steps.append(PricedStep.of(each, pricer))
     return begins, steps
 
 
@@ -174,7 +174,7 @@ def _ends_step(entries: Sequence[Any], place: int) -> bool:
     return place == len(entries) or _begins_step(entries, place)
 
 
-def _correct_reasoning(steps: list[Step], pricer: MergingPricer) -> None:
+def _correct_reasoning(steps: list[PricedStep], pricer: MergingPricer) -> None:
     """Price each step again in which more or less reasoning is forgotten than when it was priced."""
     thinking = [place for place, step in enumerate(steps) if step.thinks]
     if not thinking:
@@ -187,7 +187,7 @@ def _correct_reasoning(steps: list[Step], pricer: MergingPricer) -> None:
             steps[place] = step.without(forgotten, pricer)
 
 
-def _correct_neighbours(steps: list[Step], pricer: MergingPricer) -> None:
+def _correct_neighbours(steps: list[PricedStep], pricer: MergingPricer) -> None:
     """Price again what each step costs after the one before it, where that is another one than when it was priced."""
     last: Message | None = None
     for place, step in enumerate(steps):

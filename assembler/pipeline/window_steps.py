@@ -23,7 +23,7 @@ MOST_TURNS_ASKED = 256
 
 
 @attrs.frozen(eq=False, repr=False)
-class Step(Value):
+class WindowStep(Value):
     """The same turns stay from this `context_window` up to that of the next step.
 
     All messages from `first_kept` on stay; `left_out` messages do not. The request costs at most `tokens`.
@@ -35,7 +35,7 @@ class Step(Value):
     tokens: Tokens
 
 
-def steps_of(plan: Planned) -> tuple[Step, ...]:
+def steps_of(plan: Planned) -> tuple[WindowStep, ...]:
     """Every window at which more turns stay, smallest first. Below the first no request fits. One pass over the turns.
 
     This needs policies that only drop whole turns. A policy that does not declare `KeepsNewest` is asked about each
@@ -59,7 +59,7 @@ def _must_ask(plan: Planned) -> bool:
     return all(isinstance(rung, CuttingRung) and rung.traits.low_water is None and not asks(rung) for rung in rungs)
 
 
-def _count_steps(plan: Planned) -> list[Step]:
+def _count_steps(plan: Planned) -> list[WindowStep]:
     """The steps of a policy that keeps the newest turns that fit, from the prices of the turns."""
     ledger, budget = plan.ledger, plan.settings.budget
     kept_free = 0 if budget is None else budget.kept_free
@@ -68,7 +68,7 @@ def _count_steps(plan: Planned) -> list[Step]:
     text = None if rung is None else rung.traits.note
     note = 0 if text is None else ledger.price(user_message(text)).upper
     used = plan.fixed.upper + sum(tokens for tokens, _ in pinned.values())
-    steps: list[Step] = []
+    steps: list[WindowStep] = []
     for place, turn in enumerate(_list_priced_turns(ledger), 1):
         used += 0 if turn.start in pinned else turn.tokens
         if turn.start > ledger.first and (keeps is None or place < keeps.at_least):
@@ -78,10 +78,10 @@ def _count_steps(plan: Planned) -> list[Step]:
         tokens = used + (note if left_out else 0)
         while steps and steps[-1].tokens >= tokens:
             steps.pop()  # more turns stay at no higher price
-        steps.append(Step(tokens + kept_free, turn.start, left_out, tokens))
+        steps.append(WindowStep(tokens + kept_free, turn.start, left_out, tokens))
     if ledger.first < ledger.length:
         return steps
-    return [Step(plan.fixed.upper + kept_free, ledger.first, 0, plan.fixed.upper)]
+    return [WindowStep(plan.fixed.upper + kept_free, ledger.first, 0, plan.fixed.upper)]
 
 
 def _list_priced_turns(ledger: Ledger) -> Iterator[TurnCost]:
@@ -92,7 +92,7 @@ def _list_priced_turns(ledger: Ledger) -> Iterator[TurnCost]:
         return
 
 
-def _ask_for_steps(plan: Planned) -> list[Step]:
+def _ask_for_steps(plan: Planned) -> list[WindowStep]:
     """The steps of policies that must be asked. Searches from the largest window down.
 
     Assumes that policies never keep less if more tokens are left. O(steps · log tokens) questions.
@@ -115,12 +115,12 @@ def _ask_for_steps(plan: Planned) -> list[Step]:
     return steps[::-1]
 
 
-def _make_step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> Step:
+def _make_step(plan: Planned, kept: Trimmed, tokens_left: Tokens, tokens: Tokens) -> WindowStep:
     """The step from which on this stays: it takes `tokens_left` for the turns, which then cost `tokens`."""
     fixed, budget, first = plan.fixed.upper, plan.settings.budget, kept.cut.first_kept
     kept_free = 0 if budget is None else budget.kept_free
     pinned = sum(stop - start for start, stop in plan.ledger.pinned_turns(first))
-    return Step(fixed + kept_free + tokens_left, first, first - plan.ledger.first - pinned, fixed + tokens)
+    return WindowStep(fixed + kept_free + tokens_left, first, first - plan.ledger.first - pinned, fixed + tokens)
 
 
 def _find_fewest_tokens(plan: Planned, kept: Trimmed, low: Tokens, high: Tokens) -> Tokens:
@@ -166,7 +166,7 @@ class Steps:
 
     __slots__ = ("_found", "_plan")
 
-    def __init__(self, plan: Planned | None, found: tuple[Step, ...] | None = None) -> None:
+    def __init__(self, plan: Planned | None, found: tuple[WindowStep, ...] | None = None) -> None:
         self._plan, self._found = plan, found
 
     @property
@@ -174,7 +174,7 @@ class Steps:
         """The plan; None after unpickling."""
         return self._plan
 
-    def __call__(self) -> tuple[Step, ...]:
+    def __call__(self) -> tuple[WindowStep, ...]:
         """The steps."""
         if self._found is None and self._plan is not None:
             self._found = steps_of(self._plan)

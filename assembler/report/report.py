@@ -12,7 +12,7 @@ from assembler.dialects.caching.marks import no_marks
 from assembler.errors import ConversationError
 from assembler.pipeline.measure import Measured
 from assembler.pipeline.planned import Planned
-from assembler.pipeline.window_steps import Step, Steps
+from assembler.pipeline.window_steps import Steps, WindowStep
 from assembler.report.cache.estimate import rule_of, servable, stable_prefix
 from assembler.report.cache.volatile import Volatile, items_of, volatile_of
 from assembler.report.items import Item, fixed_items
@@ -62,7 +62,7 @@ class Report:
 
     _steps: Steps = attrs.field(default=Steps(None, ()), eq=False, repr=False, alias="steps")
 
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[WindowStep, ...]:
         """The windows at which the outcome changes, smallest first, found in one pass over the turns.
 
         The prices of the turns add up to the window. For an API that merges messages it may be a few tokens too large.

@@ -28,7 +28,7 @@ from assembler.pipeline.space import additive_in, join_rows
 from assembler.pipeline.state import _read_anchor, _read_recipe, _write_anchor, _write_held  # pyright: ignore[reportPrivateUsage]
 from assembler.pipeline.trimming import held_decision, repeat_recipe
 from assembler.pipeline.what_if import plan_least
-from assembler.pipeline.window_steps import MOST_TURNS_ASKED, Step, settled_by_turns, steps_of
+from assembler.pipeline.window_steps import MOST_TURNS_ASKED, WindowStep, settled_by_turns, steps_of
 from assembler.policies import ClearToolResults, KeepRelevant, Policy, Refuse, TrimOldest, TrimSteps, Truncate
 from assembler.policies.summarize import HEADING, Summarize
 from assembler.policies.traits import CuttingRung, KeepsNewest, Traits, rung_of
@@ -488,7 +488,12 @@ def test_a_step_of_a_policy_that_keeps_less_than_fits_begins_where_its_answer_ch
             return super().cut(ledger, tokens_left - 2)
 
     found = steps_of(plan_of(5, 4, 3, 8, policy=Careful()))
-    assert found == (Step(8, 3, 3, 8), Step(13, 2, 2, 11), Step(17, 1, 1, 15), Step(20, 0, 0, 20))
+    assert found == (
+        WindowStep(8, 3, 3, 8),
+        WindowStep(13, 2, 2, 11),
+        WindowStep(17, 1, 1, 15),
+        WindowStep(20, 0, 0, 20),
+    )
 
 
 @pytest.mark.parametrize("policy", [TrimOldest(), Asked(), Refuse()])
@@ -589,7 +594,7 @@ def test_a_bill_goes_into_a_state_and_back_whole() -> None:
 
 
 def test_a_step_is_a_value_that_is_shown_and_compared() -> None:
-    assert steps_of(plan_of(3)) == (Step(3, 0, 0, 3),)
+    assert steps_of(plan_of(3)) == (WindowStep(3, 0, 0, 3),)
 
 
 def recipe(first: int, length: int = 3, made: tuple[RungChanges, ...] = ()) -> Recipe:

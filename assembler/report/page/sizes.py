@@ -15,7 +15,7 @@ import attrs
 from assembler.conversation.messages import user_message
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.what_if import refit, try_window
-from assembler.pipeline.window_steps import Step, settled_by_turns, steps_of
+from assembler.pipeline.window_steps import WindowStep, settled_by_turns, steps_of
 from assembler.policies.traits import asks
 from assembler.report.cache.estimate import cacheable, rule_of, stable_prefix
 from assembler.report.items import Item
@@ -139,7 +139,7 @@ def outlook_of(plan: Planned, items: Sequence[Item], refusal: ContextLengthError
     return _sample_sizes(plan, items, budget, most, refusal)
 
 
-def _draw_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], most: Tokens) -> Outlook:
+def _draw_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[WindowStep], most: Tokens) -> Outlook:
     places = {item.span[0]: place for place, item in enumerate(items) if item.span is not None}
     places[plan.view.length] = len(items)
     sizes = _list_stairs(plan, items, [(step, places[step.first_kept]) for step in steps])
@@ -147,7 +147,7 @@ def _draw_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[Step], mo
     return Outlook(drawn, most, every=True, below=_explain_least(drawn))
 
 
-def _list_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[Step, int]]) -> Iterator[Size]:
+def _list_stairs(plan: Planned, items: Sequence[Item], steps: Sequence[tuple[WindowStep, int]]) -> Iterator[Size]:
     rule, note = rule_of(plan), _price_note(plan)
     sums = [*itertools.accumulate((_count_kept(item) for item in items), initial=0)]
     pinned = [*itertools.accumulate((_count_kept(item) if item.pinned else 0 for item in items), initial=0)]
@@ -180,7 +180,7 @@ def _price_note(plan: Planned) -> Tokens:
     return plan.ledger.price(user_message(note)).tokens if note else 0
 
 
-def _explain_cut(plan: Planned, steps: Sequence[tuple[Step, int]]) -> str:
+def _explain_cut(plan: Planned, steps: Sequence[tuple[WindowStep, int]]) -> str:
     """The policy's reason for its cut."""
     if plan.trimmed.decisions or not steps or not steps[0][0].left_out:
         cut = plan
