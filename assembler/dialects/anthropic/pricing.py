@@ -47,7 +47,7 @@ _TAG = "antml:"
 _KEPT_THINKING = 30
 """What past reasoning costs beyond its readable text, which is a summary, if past turns keep it (8 recordings of one
 repository: 5 to 46)."""
-_RUNNING_THINKING = estimate_with_slack(8, 5)
+_RUNNING_THINKING = estimate_with_slack(7, 5)
 """What the reasoning of a running tool loop costs around its text."""
 _HIDDEN_THINKING = guess(180, 400)
 """Past reasoning without readable text (4 recordings of one repository: 166 to 300)."""

@@ -199,7 +199,7 @@ def test_a_schema_always_says_that_it_is_an_object() -> None:
 @pytest.mark.parametrize(
     ("options", "more"),
     [
-        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, 29),
+        ({"thinking": {"type": "enabled", "budget_tokens": 1024}}, 30),
         ({"thinking": {"type": "disabled"}}, 0),
         ({"tool_choice": {"type": "any"}}, 588 - 496),
         ({"tool_choice": {"type": "tool", "name": "search"}}, 590 - 496 + 1),

@@ -61,7 +61,7 @@ def test_the_prompt_for_thinking_is_billed_in_every_place_that_enables_it(place:
     request: dict[str, Any] = {"messages": [{"role": "user", "content": content}]}
     key = {"thinking": wanted} if place is anthropic else {"additionalModelRequestFields": {"thinking": wanted}}
     plain = count_request(request, dialect=place, model=SONNET)
-    assert count_request({**request, **key}, dialect=place, model=SONNET).tokens - plain.tokens == 28
+    assert count_request({**request, **key}, dialect=place, model=SONNET).tokens - plain.tokens == 29
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_converse_bills_an_answer_format_that_it_can_read(schema: Any) -> None:
 
 @pytest.mark.parametrize(
     ("model", "before", "running"),
-    [("claude-sonnet-4-5", 0, 12), ("claude-3-7-sonnet-20250219", 0, 12), ("claude-opus-4-6", 34, 34)],
+    [("claude-sonnet-4-5", 0, 11), ("claude-3-7-sonnet-20250219", 0, 11), ("claude-opus-4-6", 34, 34)],
 )
 def test_past_reasoning_is_free_up_to_claude_4_5_and_billed_in_a_tool_loop(
     model: str, before: int, running: int
