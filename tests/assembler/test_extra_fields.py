@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from assembler import Assembler, ClearReasoning, Context, count_request, verify
+from assembler import Assembler, ClearReasoning, Context, count_request, fit_request, verify
 from assembler.conversation.messages import read_message
 from assembler.dialects import DIALECTS, Dialect, openai_chat, plain
 from budgets import Budget, Grade
@@ -130,6 +130,32 @@ def test_an_answer_of_sound_that_the_server_keeps_is_estimated_also_without_a_te
     count = count_request({"messages": history}, dialect=openai_chat, model="gpt-4o-audio-preview")
     assert count.grade is Grade.ESTIMATED
     assert count.tokens > 1_000
+
+
+@pytest.mark.parametrize("kind", [dict, Answer, SimpleNamespace])
+@pytest.mark.parametrize("more", [{"content": None}, {"content": "x"}])
+def test_an_answer_of_sound_goes_back_by_its_id_alone_and_is_priced_by_its_transcript(kind: Any, more: Any) -> None:
+    """OpenAI takes nothing else back, and a minute of sound is megabytes."""
+    asked, whole = {"role": "user", "content": "q"}, {"id": "audio_1", "data": "UklGRg" * 90, "expires_at": 9}
+    said = kind(role="assistant", **more, audio={**whole, "transcript": THOUGHT})
+    heard = {"role": "assistant", **more, "audio": {"id": "audio_1", "transcript": THOUGHT}}
+    base = Assembler(Budget.for_model("gpt-4o-audio-preview"), dialect=openai_chat)
+    context, by_transcript = (base.fork().add_messages([asked, each, asked]).build() for each in (said, heard))
+    assert context.request()["messages"] == [asked, {**heard, "audio": {"id": "audio_1"}}, asked]
+    assert context.notes() == ()
+    assert context.messages[1] is said
+    assert context.count == by_transcript.count
+    unheard = count_request(context.request(), dialect=openai_chat, model="gpt-4o-audio-preview")
+    assert context.count.upper < unheard.upper
+    assert THOUGHT in str(context.request("anthropic"))
+
+
+def test_a_body_with_the_sound_of_an_answer_is_mended() -> None:
+    asked = {"role": "user", "content": "q"}
+    body = {"messages": [asked, {"role": "assistant", "audio": {"id": "audio_1", "data": "UklGRg"}}, asked]}
+    assert [found.rule for found in verify(body, dialect=openai_chat)] == ["S5"]
+    base = Assembler(Budget.for_model("gpt-4o-audio-preview"), dialect=openai_chat)
+    assert fit_request(body, assembler=base)["messages"][1]["audio"] == {"id": "audio_1"}
 
 
 @pytest.mark.parametrize("field", ["annotations", "provider_specific_fields", "x_new"])

@@ -63,6 +63,16 @@ def texts_of_extra_fields(message: Message, target: str) -> dict[str, str]:
     return {key: words for key, words in value.items() if isinstance(words, str) and words.strip()}
 
 
+def write_sound(held: object) -> object:
+    """A spoken answer as a request names it: by its id alone if it came with its sound, as an SDK returns it.
+
+    OpenAI takes nothing else back (openai 3.57.0, `Audio` of an assistant's message; LangChain sends the id alone too).
+    """
+    fields = cast(_Raw, held) if isinstance(held, Mapping) else {}
+    named: object = fields.get("id")
+    return {"id": named} if "data" in fields and isinstance(named, str) and named else held
+
+
 def loses_fields_of_answers(message: Message, target: str) -> bool:
     """Whether a message has textless fields that the API `target` lacks: annotations, untranscribed audio."""
     if not message.extra_fields or SHAPES[target].fields_of_answers:

@@ -10,7 +10,7 @@ from typing import Any, assert_never, cast
 from assembler.conversation.call_queue import CallQueue, asked_by
 from assembler.conversation.messages import Call, Media, Message, Opaque, Part, Result, Thinking
 from assembler.conversation.messages.dicts import CALL_NAME, private_copy
-from assembler.conversation.messages.extra_fields import field_of, sent_extra_fields
+from assembler.conversation.messages.extra_fields import field_of, sent_extra_fields, write_sound
 from assembler.conversation.messages.foreign_parts import is_mark
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.dialects.blocks.media import Inline, Link, content_of, not_a_text, not_carried, without_given
@@ -65,6 +65,8 @@ def _write_extra_fields(message: Message) -> dict[str, Any]:
     thoughts = [part for part in message.parts if isinstance(part, Thinking) and field_of(part) is not None]
     fields = {field: held for part in thoughts for field, held in part.raw.items()}
     fields |= {field: message.seen[field] for field in sent_extra_fields(message)}
+    if "audio" in fields:
+        fields["audio"] = write_sound(fields["audio"])
     return cast("dict[str, Any]", private_copy(fields))
 
 

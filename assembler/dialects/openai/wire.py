@@ -11,7 +11,7 @@ from assembler.conversation.call_queue import CallQueue
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, PIN, private_copy
-from assembler.conversation.messages.extra_fields import field_of, without_nothing
+from assembler.conversation.messages.extra_fields import field_of, without_nothing, write_sound
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_in_chats_form, is_mark
 from assembler.conversation.messages.parts import CHAT_SHAPES
 from assembler.conversation.messages.responses import join_steps
@@ -179,6 +179,8 @@ def _is_respelled(call: Mapping[str, Any]) -> bool:
 def _needs_no_change(seen: dict[str, Any]) -> bool:
     """Whether nothing in a message must change for this API, so that it can be copied."""
     content = seen.get("content")
+    if "audio" in seen and write_sound(seen["audio"]) is not seen["audio"]:
+        return False
     if PIN in seen or not _OF_NO_CALL.isdisjoint(seen) or not (content is None or isinstance(content, str)):
         return False
     values = list(seen.values())
@@ -223,6 +225,8 @@ def _copy_as_it_came(message: Message) -> dict[str, Any]:
             without_given(cast("dict[str, Any]", item)) if type(item) is dict else item for item in items
         ]
     if message.role == "assistant":
+        if "audio" in fields:
+            fields["audio"] = write_sound(fields["audio"])
         read = [part for part in message.parts if type(part) is Call]
         for call, part in zip(fields.get("tool_calls") or (), read, strict=False):  # a legacy call is not in the list
             if len(call.get("id") or "") > CALL_ID_LIMIT:

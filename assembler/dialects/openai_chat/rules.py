@@ -9,6 +9,7 @@ from itertools import chain
 from assembler.verify import chat
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import T4, Legal, wrong_choice
+from assembler.verify.foreign import S5
 from assembler.verify.pairing import N2, Pairing, Turn, find_repeated, find_unpaired
 from assembler.verify.place import Place, is_list
 from assembler.verify.shape import TEXT
@@ -68,6 +69,8 @@ def _wrong_turn(turn: Turn) -> Iterator[Violation]:
     yield from find_repeated(turn.calls, RULE["O4"])
     if turn.role != "assistant":
         return
+    if not (sound := turn.place.at("audio").at("data")).nothing:
+        yield S5.broken(sound.path, "the sound of an answer; only its id is taken back")
     calls = turn.place.at("tool_calls")
     if is_list(calls.value) and not calls.value:
         yield RULE["O3"].broken(calls.path, "an empty list of calls; leave the key out")
