@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     OutputToolBinding: Any
     ProviderStrategy: Any
     ToolStrategy: Any
+    convert_to_openai_function: Callable[..., dict[str, Any]]
     convert_to_openai_tool: Callable[[Any], dict[str, Any]]
     _supports_provider_strategy: Callable[..., bool]
 else:
     from langchain.agents.factory import _supports_provider_strategy
     from langchain.agents.structured_output import OutputToolBinding, ProviderStrategy, ToolStrategy
-    from langchain_core.utils.function_calling import convert_to_openai_tool
+    from langchain_core.utils.function_calling import convert_to_openai_function, convert_to_openai_tool
 
 
 def asked_of(request: Any, prompt: str | None, fitting: Fitting) -> Asked:
@@ -77,6 +78,10 @@ def _read_model_kwargs(model: Any) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", getattr(model, "model_kwargs", None) or {})
 
 
+def _is_openais(model: Any) -> bool:
+    return str(getattr(model, "_llm_type", "")).endswith("openai-chat")
+
+
 def _is_claudes(model: Any) -> bool:
     return getattr(model, "_llm_type", "") == "anthropic-chat"
 
@@ -103,9 +108,16 @@ def _read_answer(request: Any) -> tuple[list[Any], OutputSchema | None]:
         by_provider = _supports_provider_strategy(request.model, tools=request.tools)
         asked = (ProviderStrategy if by_provider else ToolStrategy)(schema=getattr(asked, "schema", asked))
     if isinstance(asked, ProviderStrategy):
-        spec = asked.schema_spec
-        return [], _close_objects(OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict)), request.model)
+        return [], _close_objects(_read_format(asked.schema_spec, request.model), request.model)
     return [OutputToolBinding.from_schema_spec(spec).tool for spec in asked.schema_specs], None
+
+
+def _read_format(spec: Any, model: Any) -> OutputSchema:
+    """Return the provider's answer format. OpenAI's clients write it as they write a function."""
+    if not _is_openais(model) or "title" not in spec.json_schema:
+        return OutputSchema(spec.name, spec.json_schema, strict=bool(spec.strict))
+    sent = convert_to_openai_function(spec.json_schema, strict=bool(spec.strict))
+    return OutputSchema(sent["name"], sent["parameters"], sent.get("description"), strict=bool(spec.strict))
 
 
 def _close_objects(answer: OutputSchema | None, model: Any) -> OutputSchema | None:

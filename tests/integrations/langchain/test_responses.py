@@ -6,15 +6,18 @@ import base64
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
 from langchain.agents.structured_output import ProviderStrategy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 
 from assembler import Assembler, Summarize, TrimOldest, Truncate, count_request
-from assembler.dialects import openai_chat, openai_responses
+from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget
+from tests.integrations.contexts import contexts_of
+from tests.integrations.provider import providing
 from tests.integrations.script import Summarizer, Trip
 
 CHAT = ChatOpenAI(model="gpt-5", api_key="none", use_responses_api=True, output_version="responses/v1")
@@ -105,17 +108,22 @@ def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:
     assert len(sent[1].content[1]["text"]) < 900
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])
-def test_an_answer_in_the_providers_format_costs_what_its_format_costs(model: str) -> None:
-    chat = ChatOpenAI(model=model, api_key="none")
-    budget = Budget.for_model(model, max_output_tokens=16)
-    middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_chat))
-    strategy = ProviderStrategy(Trip)
-    asked(middleware, [HumanMessage("Where?")], response_format=strategy)
-    payload = chat._get_request_payload([HumanMessage("Where?")], **strategy.to_model_kwargs())
-    body = {key: payload[key] for key in ("messages", "response_format")}
-    assert middleware.last_context is not None
-    assert middleware.last_context.count.upper >= count_request(body, dialect=openai_chat, model=model).upper
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(("model", "dialect"), [("gpt-4o", openai_chat), ("gpt-5", openai_responses)])
+def test_an_answer_in_the_providers_format_costs_what_openais_client_writes(
+    model: str, dialect: Dialect, strict: bool
+) -> None:
+    """It moves the description out of the schema, leaves the title out, and closes the objects of a strict one."""
+    middleware = AssemblerMiddleware(Assembler(Budget.for_model(model), dialect=dialect))
+    contexts = contexts_of(middleware)
+    with providing() as provider:
+        more: Any = {"base_url": f"{provider.url}/v1", "api_key": "x", "use_responses_api": dialect is openai_responses}
+        strategy = ProviderStrategy(Trip, strict=strict)
+        agent: Any = create_agent(ChatOpenAI(model=model, **more), middleware=[middleware], response_format=strategy)
+        agent.invoke({"messages": [HumanMessage("Where?")]})
+        assert "Where to go." in str(provider.bodies)
+        sent = [count_request(body, dialect=dialect, model=model) for body in provider.bodies]
+    assert [context.count for context in contexts] == sent
 
 
 def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> None:
