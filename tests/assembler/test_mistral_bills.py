@@ -8,6 +8,7 @@ import pytest
 
 import assembler
 from assembler.dialects import mistral
+from assembler.dialects.mistral.schema import order_keys
 from budgets import Count
 
 
@@ -43,3 +44,59 @@ def test_tools_that_may_not_be_called_cost_nothing_but_may_cost_all() -> None:
     hidden = billed("mistral-large-latest", tools=[TOOL], tool_choice="none")
     assert hidden.tokens == billed("mistral-large-latest").tokens
     assert hidden.upper >= billed("mistral-large-latest", tools=[TOOL]).tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "description", "properties", "tokens"),
+    [
+        # 0xPlaygrounds/rig (MIT), tests/cassettes/mistral/request_shape_matrix, read 2026-11
+        (
+            "mistral-small-latest",
+            "Reply with exactly: cobalt",
+            ("add", "Add two integers"),
+            {"x": {"type": "integer"}, "y": {"type": "integer"}},
+            88,
+        ),
+        # DataDog/dd-trace-py (BSD-3-Clause), tests/cassettes/mistral, read 2026-11
+        (
+            "mistral-large-latest",
+            "What's the weather in NYC?",
+            ("get_weather", "Get the current weather for a location."),
+            {"location": {"type": "string"}},
+            72,
+        ),
+    ],
+)
+@pytest.mark.parametrize("order", [("properties", "required", "type"), ("type", "properties", "required")])
+def test_the_keys_of_a_schema_are_counted_in_one_order(
+    model: str,
+    asked: str,
+    description: tuple[str, str],
+    properties: dict[str, Any],
+    tokens: int,
+    order: tuple[str, ...],
+) -> None:
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    function = {
+        "name": description[0],
+        "description": description[1],
+        "parameters": {key: schema[key] for key in order},
+    }
+    request = {
+        "messages": [{"role": "user", "content": asked}],
+        "tools": [{"type": "function", "function": function}],
+    }
+    assert assembler.count_request(request, dialect=mistral, model=model).tokens == tokens
+
+
+def test_properties_keep_their_order_and_nested_schemas_get_mistrals() -> None:
+    schema = {
+        "properties": {"type": {"enum": ["b"], "type": "string"}, "a": {"items": {"required": [], "type": "object"}}},
+        "type": "object",
+    }
+    ordered = order_keys(schema)
+    assert ordered == schema
+    assert list(ordered) == ["type", "properties"]
+    assert list(ordered["properties"]) == ["type", "a"]
+    assert list(ordered["properties"]["type"]) == ["type", "enum"]
+    assert list(ordered["properties"]["a"]["items"]) == ["type", "required"]

@@ -22,6 +22,7 @@ from assembler.dialects.hosts.pricing import price_system
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
+from assembler.dialects.mistral.schema import order_keys
 from assembler.dialects.mistral.wire import (
     definition,
     in_chat_shape,
@@ -261,7 +262,7 @@ def _join_thought(part: Thinking) -> str:
 
 def _show_tool(tool: Tool) -> str:
     """Write a definition as the template does, with the schema that is sent."""
-    schema = definition(tool)["function"]["parameters"]
+    schema = order_keys(definition(tool)["function"]["parameters"])
     function = {"name": tool.name, "description": tool.description, "parameters": schema}
     return _write_json({"type": "function", "function": function})
 
