@@ -14,6 +14,7 @@ from assembler.conversation.messages.parts import CHAT_SHAPES, compact_json
 from assembler.conversation.messages.shapes import SHAPES
 from assembler.conversation.messages.stray_cache_marks import MARK_KEYS
 from assembler.text.checked import checked_text
+from assembler.text.fields import fields_of
 
 _Raw: TypeAlias = Mapping[str, Any]
 
@@ -68,7 +69,7 @@ def write_sound(held: object) -> object:
 
     OpenAI takes nothing else back (openai 3.57.0, `Audio` of an assistant's message; LangChain sends the id alone too).
     """
-    fields = cast(_Raw, held) if isinstance(held, Mapping) else {}
+    fields: _Raw = fields_of(held) or {}
     named: object = fields.get("id")
     return {"id": named} if "data" in fields and isinstance(named, str) and named else held
 
