@@ -165,6 +165,7 @@ def test_the_note_says_the_margin_and_whether_it_holds() -> None:
         (SimpleNamespace(tokens=SimpleNamespace(input_tokens=812.0), billed_units=None, cached_tokens=768.0), 812),
         ({"model": "qwen3", "done": True, "prompt_eval_count": 812, "eval_count": 4}, 812),
         (SimpleNamespace(done=True, prompt_eval_count=812), 812),
+        ({"native_tokens_prompt": 812, "tokens_prompt": 790, "native_tokens_cached": 0}, 812),
     ],
 )
 def test_the_usage_of_every_provider_is_understood_with_its_cached_tokens(usage: object, tokens: int) -> None:

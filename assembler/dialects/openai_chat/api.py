@@ -26,5 +26,6 @@ API = Api(
     caches=CACHES,
     # The first includes cached tokens: OpenAI API reference, read 2026-11. Cohere's second API and Ollama's own take
     # such a body too. `tokens` counts Cohere's preamble, which `billed_units` leaves out. Ollama's answer has no usage.
-    usage=(("prompt_tokens",), ("tokens.input_tokens",), ("prompt_eval_count",)),
+    # The last is of OpenRouter's record of a generation, whose `tokens_prompt` is not the model's own count.
+    usage=(("prompt_tokens",), ("tokens.input_tokens",), ("prompt_eval_count",), ("native_tokens_prompt",)),
 )
