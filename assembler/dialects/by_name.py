@@ -12,19 +12,18 @@ from budgets import BudgetError, models
 
 def read_dialect(dialect: Dialect | str) -> Dialect:
     """The dialect for a value or a name. Raises `BudgetError`, with a similar name if there is one."""
-    given = cast(object, dialect)
-    if isinstance(given, str):
-        name = str.__str__(given)  # a subclass may have any methods
+    if isinstance(dialect, str):
+        name = str.__str__(dialect)  # a subclass may have any methods
         known = DIALECTS.get(name)
         if known is None:
             raise unknown_dialect(name, DIALECTS, _hint_at_template(name))
         return known
-    if not offers(given, "pricer", "emit"):
+    if not offers(dialect, "pricer", "emit"):
         raise BudgetError(
-            f"dialect: expected a value of assembler.dialects or its name, got {_name_kind(given)}; "
-            f"pass one of {', '.join(DIALECTS)}{_hint_at_template(given)}"
+            f"dialect: expected a value of assembler.dialects or its name, got {_name_kind(dialect)}; "
+            f"pass one of {', '.join(DIALECTS)}{_hint_at_template(dialect)}"
         )
-    return dialect  # type: ignore[return-value] # a name has left above
+    return dialect
 
 
 def read_own_dialect(dialect: Dialect | str, own: Dialect) -> Dialect:

@@ -31,7 +31,8 @@ def _find_spellings(request: Request) -> tuple[Spelling, ...]:
 
 def history_of(request: Request) -> list[Request]:
     """The messages, contents or items of a request: the list itself."""
-    return request[_find_spellings(request)[0].history]  # type: ignore[no-any-return]
+    listed: list[Request] = request[_find_spellings(request)[0].history]
+    return listed
 
 
 def nothing_said(_draw: DrawFn, request: Request) -> None:

@@ -10,7 +10,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -79,14 +79,13 @@ class _AfterImport(MetaPathFinder):
             sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
         if spec is not None and spec.loader is not None:
-            _run_after(spec)
+            _run_after(spec.loader)
         return spec
 
 
-def _run_after(spec: ModuleSpec) -> None:
+def _run_after(loader: Loader) -> None:
     """Register the module's values after its execution. The module keeps its own loader."""
-    loader = spec.loader
-    execute = loader.exec_module  # type: ignore[union-attr]
+    execute = loader.exec_module
 
     def exec_module(module: ModuleType) -> None:
         del vars(loader)["exec_module"]

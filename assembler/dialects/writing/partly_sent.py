@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from assembler.conversation.compaction import api_of, without_compacted_parts
 from assembler.conversation.messages import Message, Thinking
@@ -73,7 +73,7 @@ def _count_unsent_reasoning(dialect: Dialect, message: Message) -> int:
     thoughts = [part for part in message.parts if type(part) is Thinking]
     if not thoughts or not _chooses(type(dialect)):
         return 0
-    choosing: Any = dialect
+    choosing = cast("ReasoningDialect", dialect)
     return sum(not choosing.sends_reasoning(thought, message) for thought in thoughts)
 
 

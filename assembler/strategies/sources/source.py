@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, SupportsFloat, TypeAlias, cast
 
 import attrs
 
@@ -102,7 +102,7 @@ def _must_be_finite(value: object, name: str, place: int) -> float:
     if type(value) is float and -math.inf < value < math.inf:
         return value
     try:
-        number = math.nan if isinstance(value, bool | str) else float(value)  # type: ignore[arg-type]
+        number = math.nan if isinstance(value, bool | str) else float(cast("SupportsFloat", value))
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
