@@ -117,13 +117,14 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
 
 
 def _pin_question(history: Sequence[Piece], messages: Sequence[Any], run: Any) -> list[Piece]:
-    """Pin the user's newest words if a tool has added others after them, which begin a turn of their own.
+    """Pin the words that began the run if others come after them, which begin a turn of their own.
 
-    A tool may return a text or pictures for the model (`ToolReturn.content`). The framework writes them as the user's,
-    beside the results, where the user's own words may stand too.
+    The framework writes as the user's what a tool tells the model beside its result (`ToolReturn.content`), and what is
+    enqueued while a run goes on. A run without a prompt goes on from the user's newest words.
     """
     of_user = [place for place, piece in enumerate(history) if getattr(piece.sent, "part_kind", None) == "user-prompt"]
-    asked = [place for place in of_user if not _is_added(history[place], messages, run)]
+    asked = [place for place in of_user if run.prompt is not None and history[place].sent.content == run.prompt]
+    asked = asked or [place for place in of_user if not _is_added(history[place], messages, run)]
     if not asked or asked[-1] == of_user[-1]:
         return list(history)
     question = history[asked[-1]]
@@ -132,14 +133,12 @@ def _pin_question(history: Sequence[Piece], messages: Sequence[Any], run: Any) -
 
 
 def _is_added(piece: Piece, messages: Sequence[Any], run: Any) -> bool:
-    """Whether words beside results are a tool's: they are not the run's prompt, or the run before them goes on."""
+    """Whether words beside results are a tool's: the user's would begin another run, or are the prompt of this one."""
     (at, _), *_ = piece.places
     message = messages[at]
     if message.run_id is None or not any(part.part_kind == "tool-return" for part in message.parts):
         return False
-    if message.run_id == run.run_id:
-        return bool(piece.sent.content != run.prompt)
-    return bool(message.run_id == messages[at - 1].run_id)
+    return message.run_id in (run.run_id, messages[at - 1].run_id)
 
 
 def _identify_run(ctx: Any) -> Hashable:

@@ -93,7 +93,9 @@ def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
             together += parts
             continue
         own = messages[at]
-        same = len(parts) == len(own.parts) and all(a is b for a, b in zip(parts, own.parts, strict=True))
+        same = {*map(id, parts)} == {
+            *map(id, own.parts)
+        }  # in the order of the request, which the framework makes again
         together.append(own if same else dataclasses.replace(own, parts=parts))
     return together
 
@@ -158,15 +160,18 @@ def _read_parts(
 
 
 def _read_request(at: int, message: Any, sent: Any, dialect: str) -> Iterator[_Reading]:
-    """Yield each part of a request, then the notes that the framework added, which have no place.
+    """Yield each part of a request as it is sent, then the notes that the framework added, which have no place.
 
-    The notes come last, so that they do not separate a call from its result. Files of tool results are told with the
-    last result, also for an API that gets them as the user's: a message with a result begins no turn.
+    The framework sends results first, where a tool has enqueued words between two. The notes come last, so that they do
+    not separate a call from its result. Files of tool results are told with the last result, also for an API that gets
+    them as the user's: a message with a result begins no turn.
     """
     added, framed = _match_framed(message.parts, sent.parts)
     files: list[Any] = []
-    last = max((index for index, part in enumerate(message.parts) if part.part_kind == "tool-return"), default=-1)
-    for index, (part, form) in enumerate(zip(message.parts, framed, strict=True)):
+    order = _order_parts(framed, sent.parts)
+    last = next((index for index in reversed(order) if message.parts[index].part_kind == "tool-return"), -1)
+    for index in order:
+        part, form = message.parts[index], framed[index]
         message_dict = None if form is None else _write_request_part(form, files, dialect)
         if message_dict is not None and part.part_kind.startswith("retry") and message_dict["role"] == "user":
             message_dict["role"] = "system"  # the framework's own words must not begin a turn
@@ -267,6 +272,13 @@ def _match_framed(own: Sequence[Any], sent: Sequence[Any]) -> tuple[list[Any], l
         left = [form for form in left if form is not found]
         framed.append(found)
     return left, framed
+
+
+def _order_parts(framed: Sequence[Any], sent: Sequence[Any]) -> list[int]:
+    """Return the indexes of a request's parts in the order in which they are sent; one left out stays in its place."""
+    places = {id(part): place for place, part in enumerate(sent)}
+    found = itertools.accumulate(framed, lambda place, form: places.get(id(form), place), initial=-1)
+    return sorted(range(len(framed)), key=list(found)[1:].__getitem__)
 
 
 def _stamp_part(part: Any) -> object:

@@ -55,6 +55,7 @@ def fitted(capability: FitContext, messages: list[ModelMessage], **parameters: A
 
     class Run:
         conversation_id = run_id = "one"
+        prompt = None
 
     request = ModelRequestContext(
         model=CHAT,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
-from pydantic_ai import Agent, ModelRetry
+from pydantic_ai import Agent, ModelRetry, RunContext, Tool
 from pydantic_ai.messages import (
     ImageUrl,
     ModelMessage,
@@ -264,20 +264,28 @@ def test_the_usage_of_a_test_model_is_not_taken_as_a_bill() -> None:
         assert capability.last_context.calibration is None
 
 
-def test_the_question_stays_when_a_tool_says_more_to_the_model_than_its_result() -> None:
-    """Pydantic AI writes what a tool returns as `content` as the user's words, beside the results."""
+def beside_the_result(ctx: RunContext[None], question: str) -> Any:
+    """Look a question up in the almanac."""
+    return ToolReturn(return_value="Found.", content=looked_up(question) * 3)
+
+
+def enqueued(ctx: RunContext[None], question: str) -> Any:
+    """Look a question up in the almanac."""
+    ctx.enqueue(looked_up(question) * 3)
+    return "Found."
+
+
+@pytest.mark.parametrize("look_up", [beside_the_result, enqueued])
+def test_the_question_stays_when_a_tool_says_more_to_the_model_than_its_result(look_up: Any) -> None:
+    """Pydantic AI writes it as the user's words."""
     script = Script()
-    agent: Agent[None, Any] = Agent(script.model, capabilities=[FitContext(base(1_000))])
-
-    @agent.tool_plain
-    def look_up(question: str) -> ToolReturn:
-        """Look a question up in the almanac."""
-        return ToolReturn(return_value="Found.", content=looked_up(question) * 3)
-
+    tool = Tool(look_up, name="look_up")
+    agent: Agent[None, Any] = Agent(script.model, tools=[tool], capabilities=[FitContext(base(1_000))])
     history: list[ModelMessage] = []
     for turn in range(3):
+        begun = len(script.bodies)
         history = invoked(agent, question(turn), history)
-        for body in script.bodies[turn * CALLS_OF_A_TURN :]:
+        for body in script.bodies[begun:]:
             assert verify(body, dialect="openai_chat") == []
             assert {"role": "user", "content": question(turn)} in body["messages"]
     assert len(script.bodies[-1]["messages"]) < 10, "meant to overflow"

@@ -280,6 +280,7 @@ def test_a_schema_and_a_tool_of_the_provider() -> None:
 def searched(capability: FitContext) -> ModelRequestContext:
     class Run:
         conversation_id = run_id = "one"
+        prompt = None
 
     request = ModelRequestContext(
         model=OpenAIResponsesModel("gpt-4o", provider=OpenAIProvider(api_key="none")),
@@ -313,6 +314,7 @@ def test_parts_that_the_responses_api_takes_back_are_priced_as_they_are_sent() -
 
     class Run:
         conversation_id = run_id = "one"
+        prompt = None
 
     parameters = ModelRequestParameters()
     request = ModelRequestContext(
