@@ -76,20 +76,20 @@ def test_uncountable_requests_are_listed_by_reason_and_no_text_is_shown(
 ) -> None:
     rows = [{"api": "smoke", "provider": "signals"}, {"request": {"messages": [{"role": SECRET}]}}, {}]
     script.main([str(recorded(tmp_path, *rows)), "--worst", "9", "--under", "9", "--wrong", "9"])
-    told = capsys.readouterr().out
-    assert "no dialect speaks smoke" in told
-    assert "unknown role" in told
-    assert SECRET not in told
+    printed = capsys.readouterr().out
+    assert "no dialect speaks smoke" in printed
+    assert "unknown role" in printed
+    assert SECRET not in printed
 
 
 def test_rows_are_chosen_by_key_and_by_project(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [{}, {"api": "responses"}, {"source": "github:b/two@c:f"}]
     path = recorded(tmp_path, *rows)
     script.main([str(path), "--api", "chat", "--without", "two", "--by", "repository,kind", "--markdown"], _bounded)
-    told = capsys.readouterr().out.splitlines()
-    assert told[0].startswith("| repository kind |")
-    assert [line.split("|")[1].strip() for line in told[2:]] == ["one text", "all"]
-    assert told[2].split("|")[2].strip() == "1"
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("| repository kind |")
+    assert [line.split("|")[1].strip() for line in printed[2:]] == ["one text", "all"]
+    assert printed[2].split("|")[2].strip() == "1"
 
 
 def _bounded(_: script.Recording) -> Count:

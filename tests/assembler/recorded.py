@@ -91,10 +91,10 @@ def steps(draw: Draw, tag: str) -> Iterator[Message]:
         }
         for place in range(draw.choice([1, 1, 2, 3]))
     ]
-    said: Message = {"role": "assistant", "content": draw.words() if draw.once_in(3) else None, "tool_calls": calls}
+    answer: Message = {"role": "assistant", "content": draw.words() if draw.once_in(3) else None, "tool_calls": calls}
     if draw.once_in(4):
-        said["reasoning_content"] = draw.text()
-    yield said
+        answer["reasoning_content"] = draw.text()
+    yield answer
     if draw.once_in(4):
         draw.shuffle(calls)
     for call in calls:

@@ -141,9 +141,9 @@ def test_a_file_that_shows_too_little_is_refused_in_one_line(
     lines: list[dict[str, Any]], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["calibrate", written(tmp_path / "bills.jsonl", lines)]) == 2
-    told = capsys.readouterr().err
-    assert says in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert says in printed
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.parametrize(

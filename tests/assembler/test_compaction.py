@@ -194,8 +194,8 @@ def test_a_cut_that_a_servers_summary_overtakes_does_not_hold_any_longer(window:
 @pytest.mark.parametrize("summary", [BLOCK, ITEM], ids=["Anthropic's", "OpenAI's"])
 def test_a_summary_replaces_what_its_own_server_wrote_it_for_and_nothing_elsewhere(summary: Dict, dialect: str) -> None:
     """A request that is no server's was counted without what stands before a summary in it."""
-    said = [{"role": "assistant", "content": LONG}, {"role": "assistant", "content": [summary]}]
-    history = [{"role": "user", "content": "q"}, *said, ANSWERED]
+    messages = [{"role": "assistant", "content": LONG}, {"role": "assistant", "content": [summary]}]
+    history = [{"role": "user", "content": "q"}, *messages, ANSWERED]
     context = Assembler(dialect=dialect).add_messages(history).build()
     assert context.count == count_request(context.request(), dialect=dialect)
     own = {"anthropic": BLOCK, "openai_responses": ITEM}.get(dialect)

@@ -39,9 +39,9 @@ def _converse(*ends: Body) -> Body:
 
 
 def _signed(**beside: None) -> Body:
-    said = {"role": "model", "parts": [{**SIGNED, **beside}, {"text": "Hi"}]}
+    answer = {"role": "model", "parts": [{**SIGNED, **beside}, {"text": "Hi"}]}
     return {
-        "contents": [{"role": "user", "parts": [{"text": "Hello"}]}, said, {"role": "user", "parts": [{"text": "?"}]}]
+        "contents": [{"role": "user", "parts": [{"text": "Hello"}]}, answer, {"role": "user", "parts": [{"text": "?"}]}]
     }
 
 

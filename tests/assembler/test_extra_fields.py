@@ -110,16 +110,16 @@ def test_the_reasoning_of_past_turns_is_cleared_from_its_field(field: str, kind:
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name not in ("openai_chat", "plain")])
 @pytest.mark.parametrize("field", [field for field in (*FIELDS, *UNREAD) if field != "audio"])
 def test_another_api_is_not_sent_the_field_and_the_report_says_so(name: str, field: str) -> None:
-    said = {"role": "assistant", "content": "", "tool_calls": [CALL], field: {**FIELDS, **UNREAD}[field]}
-    context = Assembler(dialect=DIALECTS[name]).add_capability([TOOL]).add_messages(loop(said)).build()
+    answer = {"role": "assistant", "content": "", "tool_calls": [CALL], field: {**FIELDS, **UNREAD}[field]}
+    context = Assembler(dialect=DIALECTS[name]).add_capability([TOOL]).add_messages(loop(answer)).build()
     assert THOUGHT not in str(context.request())
     assert "left out" in str(context.report) or "without another model's reasoning" in str(context.report)
     assert verify(context.request(), dialect=name) == []
 
 
 def test_texts_are_priced_with_the_fields_that_are_sent_beside_them() -> None:
-    said = {"role": "assistant", "content": "a", "annotations": ["x y z"]}
-    history = [{"role": "user", "content": "q"}, said]
+    answer = {"role": "assistant", "content": "a", "annotations": ["x y z"]}
+    history = [{"role": "user", "content": "q"}, answer]
     assert Assembler(dialect=plain).add_messages(history).build().count.grade is Grade.ESTIMATED
 
 

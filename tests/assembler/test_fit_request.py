@@ -322,14 +322,14 @@ def in_a_circle() -> dict[str, Any]:
 @pytest.mark.parametrize("value", [nested(100_000), in_a_circle()], ids=["deep", "in a circle"])
 @pytest.mark.parametrize("limit", [10_000, 12])
 def test_a_body_with_a_key_that_never_ends_is_refused(key: str, value: object, limit: int) -> None:
-    said = [
+    messages = [
         {"role": "user", "content": "one"},
         {"role": "assistant", "content": "two"},
         {"role": "user", "content": "?"},
     ]
     with pytest.raises(ConversationError):
         fit_request(
-            {"messages": said, key: value}, dialect=openai_chat, assembler=base(limit, openai_chat, TrimOldest())
+            {"messages": messages, key: value}, dialect=openai_chat, assembler=base(limit, openai_chat, TrimOldest())
         )
 
 

@@ -174,9 +174,9 @@ def test_a_cache_mark_on_a_picture_is_sent_to_chat_no_more_than_one_on_its_text(
 
 @pytest.mark.parametrize("home", APIS)
 def test_chats_own_field_is_sent_back_to_chat_from_any_assembler(home: str) -> None:
-    said = {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
-    request = Assembler(dialect=home).add_messages([ASKED, said, ASKED]).build().request("openai_chat")
-    assert request["messages"] == [ASKED, said, ASKED]
+    answer = {"role": "assistant", "content": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
+    request = Assembler(dialect=home).add_messages([ASKED, answer, ASKED]).build().request("openai_chat")
+    assert request["messages"] == [ASKED, answer, ASKED]
 
 
 @pytest.mark.parametrize("name", APIS)
@@ -215,12 +215,12 @@ def test_words_alone_leave_nothing_to_note(name: str) -> None:
 def test_calls_beside_a_null_for_the_old_function_call_are_priced_as_without_it(model: str) -> None:
     function = {"name": "ask", "arguments": '{"text": "walruses eat clams"}'}
     calls = [{"id": f"c{number}", "type": "function", "function": dict(function)} for number in range(3)]
-    said: Dict = {"role": "assistant", "content": None, "tool_calls": calls}
+    answer: Dict = {"role": "assistant", "content": None, "tool_calls": calls}
     answers = [{"role": "tool", "tool_call_id": call["id"], "content": "r"} for call in calls]
 
     def count(**nulls: None) -> Count:
         assembler = Assembler(Budget(10_000, model=model)).add_capability([TOOL])
-        context = assembler.add_messages([ASKED, {**said, **nulls}, *answers]).build()
+        context = assembler.add_messages([ASKED, {**answer, **nulls}, *answers]).build()
         assert context.count == count_request(context.request(), dialect="openai_chat", model=model)
         return context.count
 
@@ -259,9 +259,9 @@ def test_a_message_that_loses_its_citations_is_reported_as_shortened(spelling: s
 @pytest.mark.parametrize("name", APIS)
 @pytest.mark.parametrize("spelling", WITHIN)
 def test_a_lost_citation_inside_an_opaque_part_is_noted_like_one_of_a_text(spelling: str, name: str) -> None:
-    said: Dict = {"role": "assistant", "content": [WITHIN[spelling]]}
+    answer: Dict = {"role": "assistant", "content": [WITHIN[spelling]]}
     asked = [ASKED] if spelling == "anthropic" else [{"role": "user", "content": [{"text": "q"}]}]
-    context = Assembler(dialect=name).add_messages([*asked, said, *asked]).build()
+    context = Assembler(dialect=name).add_messages([*asked, answer, *asked]).build()
     sent = str(context.request())
     assert (LOST in sent) == (name == spelling)
     assert "found" in sent

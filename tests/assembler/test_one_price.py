@@ -304,10 +304,10 @@ def test_reasoning_of_another_model_costs_nothing_if_it_is_not_sent(model: str) 
     thought = {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm " * 400, "signature": "s"}]}
     if model.startswith("claude"):
         thought = {"role": "model", "parts": [{"text": "hm " * 400, "thought": True}]}
-    said = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
     question = {"role": "user", "content": "c"}
-    with_it = Assembler(Budget.for_model(model)).add_messages([*said, thought, question]).build()
-    without = Assembler(Budget.for_model(model)).add_messages([*said, question]).build()
+    with_it = Assembler(Budget.for_model(model)).add_messages([*messages, thought, question]).build()
+    without = Assembler(Budget.for_model(model)).add_messages([*messages, question]).build()
     assert with_it.request() == without.request()
     assert with_it.count == without.count
     assert with_it.costs == without.costs
@@ -328,10 +328,10 @@ OF_A_HOST_WITH_A_TEXT = [
 @pytest.mark.parametrize("api", OF_A_HOST_WITH_A_TEXT)
 def test_a_system_message_behind_one_that_is_not_sent_spares_the_host_its_own_text(api: Api, nothing: Any) -> None:
     """The head was decided before the empty message was dropped, so the host's text was counted beside it."""
-    said = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
+    messages = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
     budget = Budget(10_000, model=api.model)
-    alone = Assembler(budget, dialect=DIALECTS[api.dialect]).add_messages(said).build()
-    whole = Assembler(budget, dialect=DIALECTS[api.dialect]).add_messages([nothing, *said]).build()
+    alone = Assembler(budget, dialect=DIALECTS[api.dialect]).add_messages(messages).build()
+    whole = Assembler(budget, dialect=DIALECTS[api.dialect]).add_messages([nothing, *messages]).build()
     assert whole.request() == alone.request()
     assert whole.count == alone.count
     costs_its_request(whole, api)

@@ -110,6 +110,6 @@ def test_the_name_of_a_message_with_answers_costs_what_is_sent_of_it(
     """Chat is sent the answers without it, where it was priced once for each."""
     calls = [{"type": "tool_use", "id": f"toolu_{place}", "name": "f", "input": {}} for place in range(2)]
     answers = [{"type": "tool_result", "tool_use_id": call["id"], "content": "d"} for call in calls]
-    told = {"role": "user", "name": name, "content": [*answers, *spoken]}
-    context = assembled(api, [ASKED, {"role": "assistant", "content": calls}, told]).build()
+    asked = {"role": "user", "name": name, "content": [*answers, *spoken]}
+    context = assembled(api, [ASKED, {"role": "assistant", "content": calls}, asked]).build()
     assert billed(context, api) == context.count

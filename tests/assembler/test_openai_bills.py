@@ -72,8 +72,8 @@ def test_a_message_without_content_is_priced_as_its_envelope(role: str) -> None:
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "refusal"])
 def test_a_message_with_fields_beside_its_content_is_read_as_it_is(field: str) -> None:
-    said = {"role": "assistant", "content": None, field: "word"}
-    assert list(as_billed([said, {"role": "assistant", field: None}])) == [said, {"role": "user", "content": ""}]
+    answer = {"role": "assistant", "content": None, field: "word"}
+    assert list(as_billed([answer, {"role": "assistant", field: None}])) == [answer, {"role": "user", "content": ""}]
 
 
 def test_the_name_on_a_result_is_free() -> None:

@@ -81,17 +81,17 @@ def test_a_message_that_its_owner_changes_is_read_again() -> None:
 
 def test_a_message_that_a_policy_shortens_is_returned_as_a_dict_and_the_owners_object_stays() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    said = [
+    messages = [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "1", "content": "word " * 500},
         {"role": "user", "content": "and?"},
     ]
-    before = copy.deepcopy(said)
+    before = copy.deepcopy(messages)
     with reading(Wrapped, lambda m: m.held):
         assembler = Assembler(Budget(200), on_overflow=[ClearToolResults(keep=0), Truncate(50)])
-        context = assembler.add_messages([Wrapped(message) for message in said]).build()
-    assert said == before
+        context = assembler.add_messages([Wrapped(message) for message in messages]).build()
+    assert messages == before
     assert isinstance(context.messages[2], dict)
     assert sum(isinstance(message, Wrapped) for message in context.messages) == 3
 

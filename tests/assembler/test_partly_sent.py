@@ -52,8 +52,8 @@ def test_a_head_message_of_which_nothing_is_sent_is_dropped(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*APIS, "plain"])
 def test_a_head_that_is_sent_whole_is_not_listed(name: str) -> None:
-    said: list[Dict] = [{"role": "system", "content": "Be brief."}, {"role": "developer", "content": "And kind."}]
-    assert not built(name, [*said, ASKED]).dropped
+    messages: list[Dict] = [{"role": "system", "content": "Be brief."}, {"role": "developer", "content": "And kind."}]
+    assert not built(name, [*messages, ASKED]).dropped
 
 
 def test_the_citations_of_a_head_that_claude_gets_are_not_lost() -> None:

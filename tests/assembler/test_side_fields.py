@@ -163,10 +163,10 @@ def test_a_field_of_answers_beside_a_tools_answer_is_a_lost_field_and_no_text(na
 @pytest.mark.parametrize("name", APIS)
 def test_reasoning_beside_an_item_of_a_step_is_sent_or_noted(name: str) -> None:
     """Chat and Mistral raised `TypeError`: the items of a step are one message, which has no such field."""
-    said = {"type": "message", "role": "assistant", "status": "completed", "id": "m", "content": "a"}
+    answer = {"type": "message", "role": "assistant", "status": "completed", "id": "m", "content": "a"}
     history: list[Dict] = [
         ASKED,
-        {**said, "reasoning": LOST},
+        {**answer, "reasoning": LOST},
         _ITEM,
         {"type": "function_call_output", "call_id": "c", "output": "r"},
     ]

@@ -73,18 +73,18 @@ def timeline(drawn: list[list[int]], pins: list[int]) -> tuple[Timeline, list[in
 
 def test_a_text_that_continues_an_item_costs_as_much_however_many_texts_follow() -> None:
     """From 128 texts on they are priced in one loop, which sees no neighbours."""
-    said: list[dict[str, Any]] = [{"role": "user", "content": f"text {place}"} for place in range(127)]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": f"text {place}"} for place in range(127)]
     call = {"type": "mcp_call", "id": "w", "name": "f", "arguments": "{}", "output": "ab", "server_label": "s"}
     more = [{"role": "user", "content": f"more {place}"} for place in range(200)]
 
     def cost(*after: dict[str, Any]) -> int:
-        assembler = Assembler(Budget.for_model("gpt-4o")).add_messages([*said, *after])
+        assembler = Assembler(Budget.for_model("gpt-4o")).add_messages([*messages, *after])
         draft, settings = assembler.inside
         return Ledger.of(draft.history.view(), settings.pricer).timeline().tokens(128, 129)
 
     answer = {"role": "assistant", "content": "b"}
     assert (cost(call, answer), cost(call, answer, *more)) == (1, 1)
-    assert cost(said[0], answer, *more) == 5  # with its role, and the control tokens around it
+    assert cost(messages[0], answer, *more) == 5  # with its role, and the control tokens around it
 
 
 def test_the_kept_messages_are_as_exact_as_the_least_exact_of_them() -> None:

@@ -219,8 +219,8 @@ def test_a_text_under_content_and_parts_is_sent_once(api: str, content: object) 
 @pytest.mark.parametrize("content", ["WORDS", ""])
 @pytest.mark.parametrize("api", APIS)
 def test_parts_that_say_more_than_the_content_are_read_in_its_place(api: str, content: str) -> None:
-    said = {"role": "assistant", "content": content, "parts": [STEP, SEARCH, WORDS]}
-    context = built(api, said, ASKED)
+    answer = {"role": "assistant", "content": content, "parts": [STEP, SEARCH, WORDS]}
+    context = built(api, answer, ASKED)
     sent = " ".join(part for part in str(context.request()).replace("\\n", " ").split() if part.isascii())
     assert (sent.count("WORDS"), sent.count("FOUND")) == (1, 1)
     assert any("left out" in note for note in context.notes(api))  # the beginning of a step
@@ -273,12 +273,12 @@ def test_a_function_call_that_is_no_dict_is_refused() -> None:
 
 @pytest.mark.parametrize("part", [{"type": "reasoning", "text": "HM"}, "BARE", 5])
 def test_a_part_that_is_no_text_beside_the_repeated_one_is_noted_or_refused(part: object) -> None:
-    said = {"role": "assistant", "content": "WORDS", "parts": [WORDS, part]}
+    answer = {"role": "assistant", "content": "WORDS", "parts": [WORDS, part]}
     if isinstance(part, dict):
-        assert built("openai_chat", said, ASKED).notes("openai_chat")
+        assert built("openai_chat", answer, ASKED).notes("openai_chat")
     else:
         with pytest.raises(ConversationError, match="must be a dict"):
-            built("openai_chat", said, ASKED)
+            built("openai_chat", answer, ASKED)
 
 
 CALLED: Dict = {
@@ -296,8 +296,8 @@ def test_a_failed_call_is_marked_as_the_api_marks_it_or_a_note_says_that_it_cann
     context = built(api, CALLED, {"role": "tool", "tool_call_id": "c1", "content": "BOOM", "is_error": True})
     assert texts(context.request()) == ["BOOM"]
     assert_valid(context, api)
-    said = str(context.request())
-    assert "mark(s) of a failed call" in " ".join(context.notes()) or repr(FAILURES[api]) in said
+    sent = str(context.request())
+    assert "mark(s) of a failed call" in " ".join(context.notes()) or repr(FAILURES[api]) in sent
 
 
 @pytest.mark.parametrize("parts", [{"text": "SHIPPED"}, ({"text": "SHIPPED"},), [{"text": "SHIPPED"}]])

@@ -167,8 +167,8 @@ FACTS = [f"Fact number {number}. " * (3 + number % 4) for number in range(6)]
 @pytest.mark.parametrize("api", APIS, ids="{0[0]} {0[1]}".format)
 def test_sources_are_chosen_by_what_the_request_costs_as_it_is_sent(api: tuple[str, str], strategy: Strategy) -> None:
     """A source was left out up to fifteen tokens before all fitted, because messages were priced separately."""
-    said = [{"role": "user", "content": text} for text in ("Hello.", "More.", "And what of fact number two?")]
-    whole, context = all_of_it(api, Refuse(), said, (strategy, FACTS))
+    messages = [{"role": "user", "content": text} for text in ("Hello.", "More.", "And what of fact number two?")]
+    whole, context = all_of_it(api, Refuse(), messages, (strategy, FACTS))
     assert context.request() == whole.request()
 
 

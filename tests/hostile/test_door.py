@@ -47,8 +47,8 @@ def call(**fields: Any) -> dict[str, Any]:
 
 
 def step(asked: object, answer_id: object = "c1", content: object = "r") -> list[Any]:
-    said = {"role": "assistant", "content": None, "tool_calls": [asked]}
-    return [USER, said, {"role": "tool", "tool_call_id": answer_id, "content": content}, NEXT]
+    answer = {"role": "assistant", "content": None, "tool_calls": [asked]}
+    return [USER, answer, {"role": "tool", "tool_call_id": answer_id, "content": content}, NEXT]
 
 
 def outcome(messages: list[Any], dialect: Any) -> str:
@@ -343,12 +343,12 @@ def test_reasoning_that_nothing_follows_is_left_out_and_noted() -> None:
 @pytest.mark.parametrize("dialect", [*APIS, bedrock], ids=lambda dialect: dialect.name)
 def test_a_legacy_answer_to_a_call_without_id_is_sent_under_the_id_that_the_call_gets(dialect: Any) -> None:
     bare = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
-    said = {"role": "assistant", "content": None, "tool_calls": [call(), bare]}
+    answer = {"role": "assistant", "content": None, "tool_calls": [call(), bare]}
     answers = [
         {"role": "tool", "tool_call_id": "c1", "content": "r"},
         {"role": "function", "name": "f", "content": "r"},
     ]
-    assert outcome([USER, said, *answers, NEXT], dialect) == "fine"
+    assert outcome([USER, answer, *answers, NEXT], dialect) == "fine"
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -160,14 +160,14 @@ def test_an_array_as_or_inside_a_message_is_refused_as_no_message(label: str) ->
 def test_any_value_in_place_of_a_list_is_a_violation_and_not_an_error(dialect: str) -> None:
     for odd in EXTREMES.values():
         whole = {"messages": odd, "contents": odd, "input": odd, "tools": odd, "system": odd}
-        said = {"role": "user", "content": odd, "parts": odd}
+        asked = {"role": "user", "content": odd, "parts": odd}
         assert verify(whole, dialect=dialect)
-        assert verify({"messages": [said], "contents": [said], "input": [said], "tools": [odd]}, dialect=dialect)
+        assert verify({"messages": [asked], "contents": [asked], "input": [asked], "tools": [odd]}, dialect=dialect)
 
 
 def test_a_numpy_number_beside_a_text_is_sent_unchanged() -> None:
-    said = {"role": "user", "content": "hi", "name": np.float64(0.5)}
-    assert Assembler(dialect="openai_chat").add_message(said).build().request()["messages"] == [said]
+    asked = {"role": "user", "content": "hi", "name": np.float64(0.5)}
+    assert Assembler(dialect="openai_chat").add_message(asked).build().request()["messages"] == [asked]
 
 
 @pytest.mark.parametrize("vector", [10**400, np.array(5), [10**400], None, math.nan])

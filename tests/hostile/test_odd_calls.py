@@ -36,8 +36,8 @@ TOOLS = [{"name": "f"}, {"type": "custom", "custom": {"name": "g"}}]
 @pytest.mark.parametrize("label", CALLS)
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_an_odd_call_is_sent_as_its_api_takes_it_and_priced_as_sent(dialect: str, label: str) -> None:
-    said = {"role": "assistant", "content": None, "tool_calls": [{"id": "abcdefghi", **CALLS[label]}]}
-    history = [{"role": "user", "content": "hi"}, said, {"role": "tool", "tool_call_id": "abcdefghi", "content": "r"}]
+    answer = {"role": "assistant", "content": None, "tool_calls": [{"id": "abcdefghi", **CALLS[label]}]}
+    history = [{"role": "user", "content": "hi"}, answer, {"role": "tool", "tool_call_id": "abcdefghi", "content": "r"}]
     context = Assembler(dialect=dialect).add_capability(TOOLS).add_messages(history).build()
     assert count_request(context.request(), dialect=dialect) == context.count
     assert dialect == "plain" or verify(context.request(), dialect=dialect) == []
@@ -46,8 +46,8 @@ def test_an_odd_call_is_sent_as_its_api_takes_it_and_priced_as_sent(dialect: str
 @pytest.mark.parametrize("kind", ["human", "text", "", 5, ["message"], None, "message"])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_type_that_another_library_puts_on_a_message_does_not_make_it_an_item(dialect: str, kind: Any) -> None:
-    said = {"role": "user", "content": "hi", "type": kind}
-    context = Assembler(dialect=dialect).add_message(said).build()
+    asked = {"role": "user", "content": "hi", "type": kind}
+    context = Assembler(dialect=dialect).add_message(asked).build()
     assert count_request(context.request(), dialect=dialect) == context.count
     assert dialect == "plain" or verify(context.request(), dialect=dialect) == []
 
@@ -97,6 +97,6 @@ def test_a_picture_without_its_type_keeps_the_detail_that_it_is_billed_by(dialec
         "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     )
     picture = {"image_url": {"url": pixel} if detail is None else {"url": pixel, "detail": detail}}
-    said = {"role": "user", "content": [{"type": "text", "text": "look"}, picture]}
-    context = Assembler(Budget(10_000, model="gpt-5"), dialect=dialect).add_message(said).build()
+    asked = {"role": "user", "content": [{"type": "text", "text": "look"}, picture]}
+    context = Assembler(Budget(10_000, model="gpt-5"), dialect=dialect).add_message(asked).build()
     assert count_request(context.request(), dialect=dialect, model="gpt-5") == context.count

@@ -351,9 +351,9 @@ def test_a_refused_call_of_which_nothing_may_go_raises_this_librarys_error_when_
 def test_an_option_costs_what_it_does_in_a_body_also_where_the_api_merges_messages(tools: list[Any]) -> None:
     option = ("thinking", {"type": "enabled", "budget_tokens": 1_024})
     budget = Budget.for_model("claude-sonnet-4-5", max_output_tokens=100)
-    said = [{"role": "user", "content": "How do I get to Kyoto?"}]
-    context = Fitting(Assembler(budget, dialect=anthropic)).fit(said, Asked("Be brief.", tools, options=(option,)))
-    body = dict([("system", "Be brief."), ("messages", said), ("tools", tools), option])
+    messages = [{"role": "user", "content": "How do I get to Kyoto?"}]
+    context = Fitting(Assembler(budget, dialect=anthropic)).fit(messages, Asked("Be brief.", tools, options=(option,)))
+    body = dict([("system", "Be brief."), ("messages", messages), ("tools", tools), option])
     assert context.count == count_request(body, dialect=anthropic, model="claude-sonnet-4-5")
 
 

@@ -108,9 +108,9 @@ def anthropic() -> Iterator[Answer]:
         spoken: Any = construct_type(value=whole, type_=BetaMessage)
         result = {"type": "tool_result", "tool_use_id": "id", "content": "x"}
         after = ({"role": "user", "content": [result]},) if block["type"] == "tool_use" else ()
-        said = {"role": "assistant", "content": blocks}
-        yield Answer("anthropic", block["type"], {"role": "assistant", "content": spoken.content}, said, after)
-        yield Answer("anthropic", f"{block['type']} in a message", spoken, said, after)
+        answer = {"role": "assistant", "content": blocks}
+        yield Answer("anthropic", block["type"], {"role": "assistant", "content": spoken.content}, answer, after)
+        yield Answer("anthropic", f"{block['type']} in a message", spoken, answer, after)
 
 
 def gemini() -> Iterator[Answer]:

@@ -177,8 +177,8 @@ def test_a_run_begins_again_once_the_files_that_its_refusal_names_are_moved(
     """It named the log alone; with that moved, the output was taken for another program's."""
     assert ran("openai", "gpt-4o", [chat("a", LONG)]) == 0
     assert ran("openai", "gpt-4o", [chat("b", LONG)]) == 2
-    told = capsys.readouterr().err
-    assert "or move out.jsonl and out.jsonl.rows.jsonl away to start again" in told
+    printed = capsys.readouterr().err
+    assert "or move out.jsonl and out.jsonl.rows.jsonl away to start again" in printed
     (folder / "old").mkdir()
     for name in ("out.jsonl", "out.jsonl.rows.jsonl"):
         Path(name).rename(Path("old", name))

@@ -366,8 +366,8 @@ def test_reasoning_of_a_tool_loop_is_billed_until_the_next_question(model: str, 
 
 def test_a_conversation_that_the_assistant_begins_costs_a_turn_before_it() -> None:
     """Recorded by activeagents/activeagent and pydantic/pydantic-ai: 12 more than the messages."""
-    said = [{"role": "assistant", "content": "one"}, {"role": "user", "content": "two"}]
-    begun, asked = (count_request({"messages": m}, dialect=anthropic, model=SONNET) for m in (said, said[::-1]))
+    messages = [{"role": "assistant", "content": "one"}, {"role": "user", "content": "two"}]
+    begun, asked = (count_request({"messages": m}, dialect=anthropic, model=SONNET) for m in (messages, messages[::-1]))
     assert begun.tokens - asked.tokens == 12
 
 

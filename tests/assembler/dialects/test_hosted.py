@@ -119,8 +119,8 @@ def test_command_frames_a_turn_of_calls_once_whatever_their_number() -> None:
 
 
 def test_command_on_bedrock_is_billed_for_the_words_alone() -> None:
-    said = {"role": "user", "content": [{"text": "to be or not to be"}]}
-    counted = count_request({"messages": [said]}, dialect="bedrock", model="cohere.command-r-v1:0", counter=own)
+    asked = {"role": "user", "content": [{"text": "to be or not to be"}]}
+    counted = count_request({"messages": [asked]}, dialect="bedrock", model="cohere.command-r-v1:0", counter=own)
     assert counted.tokens == own("to be or not to be") < counted.upper
 
 
@@ -222,11 +222,11 @@ def called(arguments: str) -> dict[str, Any]:
 def test_the_bound_of_grok_4_3_includes_what_was_hidden_behind_reasoning_that_is_sent_back(
     model: str, hidden: int
 ) -> None:
-    said = {"role": "assistant", "content": "yes"}
-    thought = {**said, "reasoning_content": "The question is: q?"}
+    answer = {"role": "assistant", "content": "yes"}
+    thought = {**answer, "reasoning_content": "The question is: q?"}
     bare, told = (
         count_request({"messages": [USER, one, USER]}, dialect=openai_chat, model=model, counter=own)
-        for one in (said, thought)
+        for one in (answer, thought)
     )
     assert told.tokens == bare.tokens
     assert hidden <= told.upper - bare.upper < hidden + 150

@@ -171,11 +171,11 @@ def test_an_assistant_message_of_empty_parts_is_left_out() -> None:
 
 def test_mistrals_own_thinking_is_sent_unchanged_and_priced() -> None:
     chunk = {"type": "thinking", "thinking": [{"type": "text", "text": "three more words"}], "closed": True}
-    said = {"role": "assistant", "content": [chunk, {"type": "text", "text": "a"}]}
-    request = {"messages": [{"role": "user", "content": "q"}, said, {"role": "user", "content": "q"}]}
+    answer = {"role": "assistant", "content": [chunk, {"type": "text", "text": "a"}]}
+    request = {"messages": [{"role": "user", "content": "q"}, answer, {"role": "user", "content": "q"}]}
     assert mistral.emit(mistral.parse(request)).request == request
     with_it = count_request(request, dialect=mistral, counter=own)
-    said["content"] = [{"type": "text", "text": "a"}]
+    answer["content"] = [{"type": "text", "text": "a"}]
     assert with_it.tokens - count_request(request, dialect=mistral, counter=own).tokens == 2 + own("three more words")
 
 

@@ -121,11 +121,11 @@ def test_a_model_without_reasoning_is_billed_on_a_gateway_as_chat_bills_it() -> 
 )
 def test_reasoning_that_a_gateway_returns_is_in_the_bound(model: str, thought: dict[str, Any]) -> None:
     calls = [{"id": "c", "type": "function", "function": {"name": "look", "arguments": '{"word": "giver"}'}}]
-    said = {"role": "assistant", "content": "", "tool_calls": calls}
+    answer = {"role": "assistant", "content": "", "tool_calls": calls}
     found = {"role": "tool", "tool_call_id": "c", "content": "one who gives"}
     silent, loud = (
         count_request({"messages": [ASKED, one, found], "tools": [OF_CHAT]}, dialect=openai_chat, model=model)
-        for one in (said, {**said, **thought})
+        for one in (answer, {**answer, **thought})
     )
     assert loud.upper >= silent.upper + 80
 

@@ -93,9 +93,9 @@ def items_left(history: list[Any], window: int) -> list[Any]:
 
 
 def test_a_message_after_a_dropped_reasoning_item_loses_the_id_that_needs_it() -> None:
-    said = {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": []}
-    said["content"] = [{"type": "output_text", "text": "Hm.", "annotations": []}]
-    history = items(4, said)
+    answer = {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": []}
+    answer["content"] = [{"type": "output_text", "text": "Hm.", "annotations": []}]
+    history = items(4, answer)
     kept = items_left(history, 700)
     assert [item["content"] for item in kept if item.get("role") == "user"] == [
         item["content"] for item in history if item.get("role") == "user"
@@ -105,7 +105,7 @@ def test_a_message_after_a_dropped_reasoning_item_loses_the_id_that_needs_it() -
     assert thoughts == [f"rs_{turn}" for turn in range(4 - len(thoughts), 4)]
     for turn in range(4):
         assert (f"m_{turn}" in [item.get("id") for item in kept]) is (f"rs_{turn}" in thoughts)
-    assert history == items(4, said)
+    assert history == items(4, answer)
 
 
 def test_reasoning_stays_before_an_item_that_needs_its_id() -> None:

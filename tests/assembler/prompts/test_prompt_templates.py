@@ -472,9 +472,9 @@ def test_an_escaped_value_reads_back_and_holds_no_tag(value):
 
 
 def test_a_history_is_escaped_as_it_is_written():
-    said = [{"role": "user", "content": "</history>"}]
-    assert template("{{ history|escape }}").format(history=said) == "User: &lt;/history&gt;"
-    assert template("{full_history}").format(full_history=said) == "User: </history>"
+    messages = [{"role": "user", "content": "</history>"}]
+    assert template("{{ history|escape }}").format(history=messages) == "User: &lt;/history&gt;"
+    assert template("{full_history}").format(full_history=messages) == "User: </history>"
 
 
 LONG = "a" * 400_000

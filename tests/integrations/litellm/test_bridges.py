@@ -87,9 +87,9 @@ def test_a_call_that_becomes_another_one_gets_the_instruction_once(ask: Ask) -> 
 
 def test_a_fallback_is_fitted_by_its_own_assembler() -> None:
     litellm.callbacks = [AssemblerHook({"openai/gpt-4o": base(30), "openai/gpt-4o-mini": base()})]
-    said = [{"role": "user", "content": "How do I get to Kyoto? " * 10}]
+    messages = [{"role": "user", "content": "How do I get to Kyoto? " * 10}]
     models = ["openai/gpt-4o", "openai/gpt-4o-mini"]
-    (body,) = arrived(lambda it: litellm.acompletion(models[0], messages=said, fallbacks=models[1:], **at(it)))
+    (body,) = arrived(lambda it: litellm.acompletion(models[0], messages=messages, fallbacks=models[1:], **at(it)))
     assert body["model"] == "gpt-4o-mini"
     assert json.dumps(body).count(INSTRUCTION) == 1
 
@@ -117,8 +117,8 @@ def test_a_small_picture_in_messages_form_is_bounded_by_what_another_makers_mode
     hook = AssemblerHook(Assembler(budget))
     litellm.callbacks = [hook]
     source = {"type": "base64", "media_type": "image/png", "data": PNG}
-    said = [{"role": "user", "content": [{"type": "image", "source": source}]}]
-    (body,) = arrived(lambda it: litellm.anthropic_messages(model=model, messages=said, max_tokens=9, **at(it)))
+    messages = [{"role": "user", "content": [{"type": "image", "source": source}]}]
+    (body,) = arrived(lambda it: litellm.anthropic_messages(model=model, messages=messages, max_tokens=9, **at(it)))
     assert hook.last_context is not None
     assert hook.last_context.count.upper >= count_request(body, dialect=openai_responses, model=model).upper
 
@@ -129,7 +129,7 @@ def test_a_picture_in_a_result_costs_what_claude_is_sent_of_it(model: str) -> No
     litellm.callbacks = [hook]
     call = {"id": "toolu_1", "type": "function", "function": {"name": "see", "arguments": "{}"}}
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
-    said: list[Any] = [
+    messages: list[Any] = [
         {"role": "user", "content": "Look."},
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "toolu_1", "content": [picture]},
@@ -137,7 +137,7 @@ def test_a_picture_in_a_result_costs_what_claude_is_sent_of_it(model: str) -> No
     tools = [{"type": "function", "function": {"name": "see", "description": "See.", "parameters": PLAIN}}]
     (body,) = arrived(
         lambda it: litellm.acompletion(
-            f"anthropic/{model}", messages=said, tools=tools, api_base=it.url, api_key="x", max_tokens=9
+            f"anthropic/{model}", messages=messages, tools=tools, api_base=it.url, api_key="x", max_tokens=9
         )
     )
     assert hook.last_context is not None

@@ -134,19 +134,19 @@ def hooked(hook: AssemblerProxyHook, data: dict[str, Any], kind: str = "acomplet
 
 def test_the_proxy_fits_each_model_by_its_own_assembler_and_leaves_others_alone() -> None:
     hook = AssemblerProxyHook({"small": base(300), "large": base(3_000)})
-    said = [{"role": "user", "content": question(turn)} for turn in range(40)]
-    sent = {name: hooked(hook, {"model": name, "messages": said, "user": "u"}) for name in ("small", "large")}
+    messages = [{"role": "user", "content": question(turn)} for turn in range(40)]
+    sent = {name: hooked(hook, {"model": name, "messages": messages, "user": "u"}) for name in ("small", "large")}
     assert 1 < len(sent["small"]["messages"]) < len(sent["large"]["messages"]) < 42
     assert sent["small"]["user"] == "u"
-    assert hooked(hook, {"model": "other", "messages": said}) is None
+    assert hooked(hook, {"model": "other", "messages": messages}) is None
     assert hooked(hook, {"model": "small", "input": "text"}, "aembedding") is None
 
 
 @pytest.mark.parametrize("kind", ["aresponses", "anthropic_messages"])
 def test_the_other_two_spellings_are_fitted_too(kind: str) -> None:
     place = "input" if kind == "aresponses" else "messages"
-    said = [{"role": "user", "content": question(turn)} for turn in range(40)]
-    data = hooked(AssemblerProxyHook(base(600)), {"model": "m", place: said, "max_tokens": 9}, kind)
+    messages = [{"role": "user", "content": question(turn)} for turn in range(40)]
+    data = hooked(AssemblerProxyHook(base(600)), {"model": "m", place: messages, "max_tokens": 9}, kind)
     assert 0 < len(data[place]) < 40
     assert "Be brief." in (data.get("instructions") or data.get("system"))
 
@@ -185,8 +185,8 @@ def test_a_wrong_assembler_or_function_is_refused() -> None:
 def test_a_claude_in_chats_spelling_is_priced_as_a_claude() -> None:
     budget = Budget.for_model("claude-sonnet-4-5", context_window=1_000, max_output_tokens=100)
     hook = AssemblerProxyHook(Assembler(budget, on_overflow=TrimOldest()))
-    said = [{"role": "user", "content": question(turn)} for turn in range(60)]
-    data = hooked(hook, {"model": "claude", "messages": said})
+    messages = [{"role": "user", "content": question(turn)} for turn in range(60)]
+    data = hooked(hook, {"model": "claude", "messages": messages})
     price = count_request({"messages": data["messages"]}, dialect=openai_chat, model="claude-sonnet-4-5")
     assert len(data["messages"]) < 60
     assert price.upper <= 900
@@ -196,13 +196,13 @@ def test_a_claude_in_chats_spelling_is_priced_as_a_claude() -> None:
     "setting", [{"thinking": {"type": "enabled", "budget_tokens": 1_024}}, {"reasoning_effort": "low"}]
 )
 def test_the_thinking_of_a_claude_in_chats_spelling_is_priced_with_the_rest(setting: dict[str, Any]) -> None:
-    said = [{"role": "user", "content": question(0)}]
-    limit = count_request({"messages": said}, dialect=openai_chat, model="claude-sonnet-4-5").upper
+    messages = [{"role": "user", "content": question(0)}]
+    limit = count_request({"messages": messages}, dialect=openai_chat, model="claude-sonnet-4-5").upper
     budget = Budget.for_model("claude-sonnet-4-5", context_window=limit + 100, max_output_tokens=100)
     hook = AssemblerProxyHook(Assembler(budget))
-    assert hooked(hook, {"model": "claude", "messages": said})["messages"] == said
+    assert hooked(hook, {"model": "claude", "messages": messages})["messages"] == messages
     with pytest.raises(ContextWindowExceededError):
-        hooked(hook, {"model": "claude", "messages": said, **setting})
+        hooked(hook, {"model": "claude", "messages": messages, **setting})
 
 
 @pytest.mark.parametrize(

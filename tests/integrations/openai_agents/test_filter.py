@@ -271,8 +271,8 @@ def test_items_of_hosted_tools_are_sent_in_the_next_call() -> None:
         "status": "completed",
         "action": {"type": "search", "query": "é"},
     }
-    said = {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed"}
-    cited = {**said, "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}]}
+    answer = {"type": "message", "role": "assistant", "id": "msg_1", "status": "completed"}
+    cited = {**answer, "content": [{"type": "output_text", "text": "Sunny.", "annotations": []}]}
     items = [{"role": "user", "content": "q"}, search, cited, {"role": "user", "content": "and now?"}]
     made = FitInput(base(20_000))
     assert fitted(made, items).input == items
