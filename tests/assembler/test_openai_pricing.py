@@ -740,13 +740,34 @@ SENT = (
 
 
 @pytest.mark.parametrize(
-    ("has", "around"), [(Has.NOTHING, 12), (Has.SYSTEM, 8), (Has.TOOLS, 5), (Has.SYSTEM | Has.TOOLS, 5)]
+    ("has", "around"),
+    [
+        (Has.NOTHING, 10 + len("person")),
+        (Has.SYSTEM, 6 + len("person")),
+        (Has.TOOLS, 5),
+        (Has.SYSTEM | Has.TOOLS, 5),
+    ],
 )
 def test_an_output_schema_costs_its_name_and_what_it_shows(has: Has, around: int) -> None:
     asked = {"type": "json_schema", "json_schema": {"name": "person", "strict": True, "schema": PERSON}}
     bill = pricing.price_response_format(asked, family_of("gpt-4o"), characters, has)
     assert bill.tokens == len(f"## person\n\n{SENT}") + around
     assert bill.upper > bill.tokens
+
+
+def test_a_short_name_of_an_output_schema_is_billed_twice_on_chat() -> None:
+    """0xPlaygrounds/rig (MIT), tests/cassettes/openai/refusal_matrix, read 2026-11."""
+    schema = {
+        "additionalProperties": False,
+        "properties": {"answer": {"type": "string"}},
+        "required": ["answer"],
+        "type": "object",
+    }
+    request: dict[str, Any] = {
+        "messages": [{"role": "user", "content": "Name one common tree species. Answer in the schema."}],
+        "response_format": {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema, "strict": True}},
+    }
+    assert count_request(request, dialect="openai_chat", model="gpt-4o-2024-08-06").tokens == 46
 
 
 def test_a_flat_output_schema_is_read_as_responses_spells_it() -> None:
@@ -770,7 +791,7 @@ def test_limits_of_an_output_schema_are_enforced_and_not_shown() -> None:
     limited = {"type": "integer", "minimum": 1, "maximum": 9, "format": "int64"}
     asked = {"type": "json_schema", "json_schema": {"name": "p", "schema": {"properties": {"format": limited}}}}
     bill = pricing.price_response_format(asked, family_of("gpt-4o"), characters, Has.SYSTEM)
-    assert bill.tokens == len('## p\n\n{"properties":{"format":{"type":"integer"}}}') + 8
+    assert bill.tokens == len('## p\n\n{"properties":{"format":{"type":"integer"}}}') + 6 + len("p")
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])

@@ -79,6 +79,8 @@ class SchemaFraming:
     beside_tools: Tokens
     each_answer: Tokens = 0
     """The cost for each text of the assistant in the request."""
+    names_answer: bool = False
+    """Whether the name of the schema is billed once more in a request without tools."""
 
 
 @attrs.frozen(kw_only=True)

@@ -282,6 +282,7 @@ def price_response_format(
         around = framing.beside_tools
     else:
         around = framing.beside_system if Has.SYSTEM in has else framing.alone
+        around += count(name) if framing.names_answer else 0
     try:
         shown = _json(_remove_unsent_keywords(body))
     except RecursionError:
