@@ -33,3 +33,14 @@ def bare(session: nox.Session) -> None:
     session.run(
         "python", "-c", "from assembler import Assembler; print(Assembler().add_instruction('Hi').build().count)"
     )
+
+
+@nox.session(python=PYTHONS[0], venv_backend="uv")
+def lowest(session: nox.Session) -> None:
+    """The suite on the lowest versions that pyproject.toml allows; `nox -s lowest -- tests/assembler` for a part."""
+    extras = ("cli", "dedup", "models", "toktok", "transformers", "testing")
+    chosen = [word for extra in extras for word in ("--extra", extra)]
+    session.install("--requirement", "pyproject.toml", *chosen, "--resolution", "lowest-direct")
+    session.install("--editable", ".", "--no-deps")
+    session.install("defusedxml", "hatchling", "pillow", "pytest-timeout")
+    session.run("python", "-m", "pytest", *session.posargs)
