@@ -82,14 +82,18 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
             for part in sent.instruction_parts or ()
             if part.content
         ]
-        history = pieces(
-            messages,
-            model.prepare_messages(messages, sent),
-            dialect=dialect,
-            tags=_choose_tags(model.profile),
-            takes=model.accepts_stateless_artifacts,
+        read = list(
+            pieces(
+                messages,
+                model.prepare_messages(messages, sent),
+                dialect=dialect,
+                tags=_choose_tags(model.profile),
+                takes=model.accepts_stateless_artifacts,
+            )
         )
-        sent_pieces = [*heads, *_pin_question(list(history), messages, ctx)]
+        heads += filter(_is_note, read)
+        history = [piece for piece in read if not _is_note(piece)]
+        sent_pieces = [*heads, *_pin_question(history, messages, ctx)]
         settings: Mapping[str, Any] = request_context.model_settings or {}
         options = (*serial_calls(settings.get("parallel_tool_calls")), *_read_thinking(model, settings, sent, dialect))
         tools = self._fitting.priced(_define_tools(sent, dialect))
@@ -114,6 +118,14 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         if await self._fitting.learn_own(error, _identify_run(ctx)) is None:
             raise error
         raise RetryModelRequest from error
+
+
+def _is_note(piece: Piece) -> bool:
+    """Whether it is a system message that the framework writes anew for each request, before what it explains.
+
+    It is counted at the head, where no policy drops it: after a cut the framework puts it before what is left.
+    """
+    return not piece.places and piece.message_dict["role"] == "system" and not (piece.before or piece.after)
 
 
 def _pin_question(history: Sequence[Piece], messages: Sequence[Any], run: Any) -> list[Piece]:

@@ -282,8 +282,9 @@ def _order_parts(framed: Sequence[Any], sent: Sequence[Any]) -> list[int]:
 
 
 def _stamp_part(part: Any) -> object:
-    time = getattr(part, "timestamp", None)
-    return None if time is None else (time, getattr(part, "tool_call_id", None))
+    """Return what a part and its framed form share; a retry of no tool has an id of a call that its form lacks."""
+    time, tool = getattr(part, "timestamp", None), getattr(part, "tool_name", None)
+    return None if time is None else (time, getattr(part, "tool_call_id", None) if tool else None)
 
 
 def _write_request_part(part: Any, files: list[Any], dialect: str) -> dict[str, Any] | None:

@@ -14,6 +14,8 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    RetryFeedbackPart,
+    RetryInfo,
     SystemPromptPart,
     TextPart,
     ThinkingPart,
@@ -25,7 +27,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from assembler import Assembler, verify
+from assembler import Assembler, count_request, verify
 from assembler.integrations.pydantic_ai import FitContext
 from assembler.policies import ClearToolResults, Summarize, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
@@ -289,3 +291,24 @@ def test_the_question_stays_when_a_tool_says_more_to_the_model_than_its_result(l
             assert verify(body, dialect="openai_chat") == []
             assert {"role": "user", "content": question(turn)} in body["messages"]
     assert len(script.bodies[-1]["messages"]) < 10, "meant to overflow"
+
+
+def test_a_note_of_the_framework_is_counted_wherever_a_cut_leaves_it() -> None:
+    """It stands once in a request, before the first feedback that is left: a cut moves it to another turn."""
+    history: list[ModelMessage] = []
+    for turn in range(6):
+        feedback = RetryFeedbackPart("Say more.", retry=RetryInfo("model_retry", attempt=1, max_retries=2))
+        history += [
+            ModelRequest(parts=[UserPromptPart(content=question(turn))]),
+            ModelResponse(parts=[TextPart("No.")]),
+            ModelRequest(parts=[feedback]),
+            ModelResponse(parts=[TextPart(looked_up("Yes"))]),
+        ]
+    history.append(ModelRequest(parts=[UserPromptPart(content=question(6))]))
+    for window in range(500, 1_300, 25):
+        assembler = Assembler(Budget.for_model("gpt-4o", context_window=window), on_overflow=TrimOldest())
+        request = fitted(FitContext(assembler), history)
+        parameters = request.model_request_parameters
+        prepared = CHAT.prepare_messages(request.messages, parameters)
+        body = {"messages": asyncio.run(CHAT._map_messages(prepared, parameters))}
+        assert count_request(body, dialect="openai_chat", model="gpt-4o").upper <= window
