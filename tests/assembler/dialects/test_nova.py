@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from assembler import Assembler, count_request
 from assembler.dialects import bedrock
-from budgets import Budget, Grade
+from budgets import Budget, Grade, tiktoken_counter
 
 TOOLS = {"tools": [{"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object"}}}}]}
 CALL = {"toolUse": {"toolUseId": "c", "name": "look", "input": {"city": "Paris"}}}
@@ -22,7 +23,11 @@ def cost(model: str, *messages: Any, **keys: Any) -> Any:
 
 @pytest.mark.parametrize(
     ("model", "opening", "tooling"),
-    [("us.amazon.nova-2-lite-v1:0", 47, 816), ("amazon.nova-micro-v1:0", 0, 348), ("us.amazon.nova-pro-v1:0", 0, 348)],
+    [
+        ("us.amazon.nova-2-lite-v1:0", 47, 816 + 6),
+        ("amazon.nova-micro-v1:0", 0, 348),
+        ("us.amazon.nova-pro-v1:0", 0, 348),
+    ],
 )
 def test_the_hidden_prompts_of_nova_are_priced(model: str, opening: int, tooling: int) -> None:
     """Recorded: 53 tokens for seven words on Nova 2, none beyond the text before it (97 recordings, 7 repositories)."""
@@ -32,6 +37,15 @@ def test_the_hidden_prompts_of_nova_are_priced(model: str, opening: int, tooling
     assert (
         tooling + 10 <= cost(model, [{"text": "one two three"}], toolConfig=TOOLS).tokens - plain.tokens <= tooling + 40
     )
+
+
+def test_the_tool_prompt_of_nova_2_is_that_of_its_servers_since_june_2026() -> None:
+    """Recorded by crmne/ruby_llm (MIT) from June to August 2026: 816 beside a definition; 806 until April (25 rows)."""
+    asked = [{"text": "q"}]
+    with_tool = cost("us.amazon.nova-2-lite-v1:0", asked, toolConfig=TOOLS).tokens
+    plain = cost("us.amazon.nova-2-lite-v1:0", asked).tokens
+    definition = json.dumps({"name": "look", "description": "", "parameters": {"type": "object"}})
+    assert abs(with_tool - plain - 816 - 6 - tiktoken_counter("o200k_base")(definition)) <= 3
 
 
 def test_calls_results_reasoning_and_settings_of_nova_are_priced() -> None:
