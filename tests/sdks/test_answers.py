@@ -60,6 +60,10 @@ OUTPUT_ONLY = "created_by"
 
 def _named(value: Any) -> Any:
     """The value with the API's own names, `async` in place of `async_`, and without what no input has."""
+    from openai.types.chat.chat_completion_assistant_message_param import Audio
+
     if isinstance(value, dict):
+        if isinstance(sound := value.get("audio"), dict):  # a message's: that of an answer has more fields
+            value = {**value, "audio": {key: sound[key] for key in Audio.__annotations__}}
         return {key.removesuffix("_"): _named(held) for key, held in value.items() if key != OUTPUT_ONLY}
     return [_named(held) for held in value] if isinstance(value, list) else value
