@@ -151,7 +151,11 @@ def _field(api: str, field: str) -> Row:
         "function_call": ("as it came", "by rule", "a call, as each API spells it"),
         "reasoning_content": ("as it came", "estimated over its words, bounded", "left out with a note"),
         "reasoning": ("as it came", "estimated over its words, bounded", "left out with a note"),
-        "audio": ("as it came", "estimated by its transcript, bounded", "its transcript, as text"),
+        "audio": (
+            "its id, if it came with its sound",
+            "estimated by its transcript, bounded",
+            "its transcript, as text",
+        ),
     }
     told = read.get(field, ("as it came", "estimated over its JSON, bounded", "left out with a note"))
     return Row(api, "field", field, *told)
