@@ -131,7 +131,7 @@ def _convert_overflow(
         settings.budget,
         required=required,
         available=min(limit, required - overflow.excess) if bound else limit,
-        costs=overflow.costs.adding_up_to(max(overflow.costs.total, bill.bound(overflow.costs.total))),
+        costs=overflow.costs.adding_up_to(min(required, max(overflow.costs.total, bill.bound(overflow.costs.total)))),
         region=overflow.region,
         over=overflow.over,
         changed=changed,

@@ -61,3 +61,16 @@ def test_pins_are_named_only_where_the_request_fits_without_them_as_it_is_billed
             named += 1
             assert billed.error(window, [first, *others]) is None
     assert named > 2
+
+
+@pytest.mark.parametrize("more", [-40, -3, 0, 7])
+@pytest.mark.parametrize("policy", [Refuse(), TrimOldest()])
+def test_regions_add_up_to_no_more_than_is_required_if_no_window_helps(more: int, policy: Any) -> None:
+    """A bill below our count left the regions as counted: the error read "137 expected, at most 134"."""
+    billed = Billed(more, 90)
+    asked = Assembler(Budget(10_000, max_input_tokens=60, counter=len), dialect=openai_responses, on_overflow=policy)
+    asked.set_instruction("i" * 40).add_messages(talk(90)).anchor(billed.bill)
+    with pytest.raises(ContextLengthError) as caught:
+        asked.build()
+    assert caught.value.smallest_window is None
+    assert caught.value.costs.total <= caught.value.required
