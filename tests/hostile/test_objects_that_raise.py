@@ -289,6 +289,11 @@ def test_a_retrieval_result_that_raises_is_refused_with_an_error_of_the_library(
     is_typed(lambda made: RagPromptBuilder().build_prompt("Is it?", [made]), RESULTS[result]())
 
 
+def test_metadata_that_raises_for_any_attribute_is_only_a_type_in_a_manifest() -> None:
+    made = assembler().add_knowledge("One.", type="t", metadata={"hit": raising(object, "__getattr__")()})
+    is_typed(lambda built: built.build().manifest(), made.add_message(MESSAGE))
+
+
 def test_a_document_id_that_raises_is_refused_where_ids_set_the_order() -> None:
     def build(document_id: object) -> None:
         made = Assembler(Budget(2_000, model="gpt-4o"), strategy=CitedSources(order=Order.STABLE))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
 import attrs
+
+from assembler.validation import offers
 
 DEEPEST = 6
 """The depth to which nested values are described; deeper ones are only a type name."""
@@ -30,8 +32,8 @@ def _write_value(value: object) -> Any:
         return {"bytes": hash_bytes(value)}
     if isinstance(value, Mapping):
         return dict(cast("Mapping[str, object]", value))
-    listed: Callable[[], object] | None = getattr(value, "tolist", None)  # numpy's
-    return type(value).__qualname__ if listed is None else listed()
+    # numpy's arrays and numbers have it; a proxy of nothing raises when it is asked.
+    return cast(Any, value).tolist() if offers(value, "tolist") else type(value).__qualname__
 
 
 def hash_bytes(content: bytes | bytearray) -> str:
