@@ -58,9 +58,18 @@ def read_changes(policy: RewritingPolicy, passage: PassageView) -> Iterator[Chan
             raise PlanError(type(policy).__name__, f"gives {name_of_value(change.reason)} as its reason; {_YIELD}")
         if (wrong := _find_wrong_proposal(cast("Mapping[object, object]", change.messages))) is not None:
             raise PlanError(type(policy).__name__, wrong)
+        _refuse_other_roles(type(policy).__name__, passage, change)
         yield change
 
 
+def _refuse_other_roles(policy: str, passage: PassageView, change: Change) -> None:
+    """Raise `PlanError` for a message of another role, before it is priced: it may be none that a dialect knows."""
+    for index, message in change.messages.items():
+        if message is not None and passage.holds(index) and message.role != passage.current(index).role:
+            raise PlanError(policy, f"changes {_KEPT} of message {index}")
+
+
+_KEPT = "the role, the calls or the results"
 _YIELD = "yield Change({index: message or None}, reason)"
 
 
@@ -95,7 +104,7 @@ def refuse_unlawful(policy: object, passage: PassageView, change: Change) -> Non
             asked |= before.call_ids
             answered |= before.result_ids
         elif kept_by_edits(message) != kept_by_edits(before):
-            raise PlanError(name, f"changes the role, the calls or the results of message {index}")
+            raise PlanError(name, f"changes {_KEPT} of message {index}")
     if asked != answered:
         raise PlanError(name, "drops a call without its result, or a result without its call")
 

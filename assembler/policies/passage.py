@@ -118,10 +118,19 @@ class PassageView:
         """
         if not any(self._is_item(index) for index in change.messages):
             return {index: self._price_change(index, message) for index, message in change.messages.items()}
-        turns: dict[int, list[int]] = {}
-        for index in change.messages:
-            turns.setdefault(self._ledger.turn_start(index), []).append(index)
-        return {start: self._price_stretch_change(indexes, change.messages) for start, indexes in turns.items()}
+        turns: dict[int, dict[int, Message | None]] = {}
+        for index, message in change.messages.items():
+            if self.holds(index):  # one that does not stay adds nothing, and is refused if the others save tokens
+                turns.setdefault(self._ledger.turn_start(index), {})[index] = message
+        if len(turns) < 2:
+            return {start: self._price_stretch_change(replaced) for start, replaced in turns.items()}
+        # The neighbours of one turn's stretch may be messages of another: each turn changes after those before it.
+        gains, changed = dict[int, Difference](), dict(self._changed)
+        passage = attrs.evolve(self, changed=changed)
+        for start, replaced in turns.items():
+            gains[start] = passage._price_stretch_change(replaced)
+            changed.update(replaced)
+        return gains
 
     def joins_changes(self, since: int) -> bool:
         """Whether the message at `since` is sent merged with changed messages before it. O(those)."""
@@ -146,8 +155,8 @@ class PassageView:
     def _price_change(self, index: int, message: Message | None) -> Difference:
         return (NOTHING if message is None else self._ledger.price_at(index, message)) - self.price_of(index)
 
-    def _price_stretch_change(self, indexes: Sequence[int], replaced: Mapping[int, Message | None]) -> Difference:
-        stretch = self._add_neighbours(min(indexes), max(indexes))
+    def _price_stretch_change(self, replaced: Mapping[int, Message | None]) -> Difference:
+        stretch = self._add_neighbours(min(replaced), max(replaced))
         before = [(index, message) for index, message in self._read_kept_messages(stretch) if self.holds(index)]
         after = (replaced.get(index, message) for index, message in before)
         after_cost = self._ledger.priced_run([message for message in after if message is not None])

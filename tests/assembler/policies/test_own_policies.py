@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assembler import Assembler, ChatRegions, CitedSources, MarkupError, MessageTypeError, PlanError
 from assembler.conversation.messages import Call, Message, Result, edited, read_message
-from assembler.dialects import plain
+from assembler.dialects import mistral, openai_responses, plain
 from assembler.policies import Change, Cut, KeepsAll, Passage, Refuse, Traits, TrimOldest
 from assembler.policies.traits import rung_of
 from budgets import Budget, BudgetError, ContextLengthError, Limit
@@ -266,6 +266,46 @@ def test_the_question_cannot_be_dropped() -> None:
 def test_the_error_names_a_change_of_a_missing_message(index: int) -> None:
     with pytest.raises(PlanError, match=f"policy Rewrites changes message {index}, "):
         assembler_of(session(), 77, Rewrites({1: None, 2: None, index: None})).build()
+
+
+def item(role: str, text: str) -> dict[str, Any]:
+    """A message as Responses gives it."""
+    kind = "output_text" if role == "assistant" else "input_text"
+    return {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{1: None, 99: None}, {1: None, -1: None}, lambda passage: {0: attrs.evolve(passage.current(0), role="critic")}],
+)
+def test_a_change_of_an_item_that_no_dialect_could_price_raises(change: Any) -> None:
+    """They were an IndexError, and an AssertionError of Mistral's prices."""
+    for dialect in (openai_responses, mistral):
+        items: History = [item(role, f"{role}{place}") for place in range(2) for role in ("user", "assistant")]
+        with pytest.raises(PlanError, match="policy Rewrites changes "):
+            assembler_of([*items, item("user", "now")], 30, Rewrites(change), dialect).build()
+
+
+class DropsAtOnce:
+    """Drops the oldest turns in one change."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def rewrites(self, passage: Passage) -> Iterator[Change]:
+        oldest = [index for turn in [*passage.turns()][: self.number] for index in turn]
+        yield Change(dict.fromkeys(oldest), "old")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_turns_of_items_that_one_change_drops_are_subtracted_once(number: int) -> None:
+    """A request of 157 tokens was counted as 67: each turn's saving held that of its neighbours."""
+    items: History = [item(role, "u" * 30) for _ in range(4) for role in ("user", "assistant")][:-1]
+    whole = Assembler(Budget(10**6, counter=len), dialect=openai_responses).add_messages(items).build().count.tokens
+    context = assembler_of(items, whole - 1, DropsAtOnce(number), openai_responses).build()
+    assert context.messages == items[2 * number :]
+    sent_alone = Assembler(Budget(10**6, counter=len), dialect=openai_responses).add_messages(items[2 * number :])
+    assert context.count == sent_alone.build().count
 
 
 def test_a_message_with_more_text_than_its_parts_is_not_sent() -> None:
