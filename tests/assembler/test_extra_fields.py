@@ -95,6 +95,26 @@ def test_an_empty_field_is_not_sent(said: dict[str, Any]) -> None:
     assert context.count.grade is not Grade.ESTIMATED
 
 
+COLUMNS = ("name", "tool_calls", "tool_call_id", "function_call")
+
+
+@pytest.mark.parametrize("empty", ["", None])
+@pytest.mark.parametrize("dialect", ["openai_chat", "mistral"])
+def test_the_empty_columns_of_a_table_of_messages_are_not_sent(dialect: str, empty: Any) -> None:
+    """An empty `function_call` was a bare AttributeError, and the others went to an API that refuses them."""
+    said = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
+    rows = [{**dict.fromkeys(COLUMNS, empty), **one} for one in said]
+    assert Assembler(dialect=dialect).add_messages(rows).build().request()["messages"] == said
+
+
+@pytest.mark.parametrize("empty", [{}, "", 0, False, ()])
+@pytest.mark.parametrize("column", ["tool_calls", "function_call"])
+def test_an_empty_value_of_any_kind_is_no_call(column: str, empty: Any) -> None:
+    said = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
+    context = Assembler().add_messages([said[0], {**said[1], column: empty}, said[2]]).build()
+    assert context.request("openai_chat")["messages"] == said
+
+
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("kind", [dict, Answer, SimpleNamespace])
 def test_the_reasoning_of_past_turns_is_cleared_from_its_field(field: str, kind: Any) -> None:

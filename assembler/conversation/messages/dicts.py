@@ -339,7 +339,7 @@ def _read_calls(seen: dict[str, Any], index: int) -> tuple[Call, ...]:
     legacy = seen.get("function_call")
     if legacy and not isinstance(legacy, Mapping):
         raise ConversationError(f"function_call must be a dict, got {type(legacy).__name__}", index=index)
-    if legacy is not None and isinstance(legacy, Mapping):
+    if legacy:
         spelled = cast(Raw, legacy)
         calls.append(call_of(spelled.get("name"), spelled.get("arguments"), id=None, index=index))
     return tuple(calls)

@@ -40,6 +40,9 @@ OF_CHAT = (_READ - {"role", "content", "pinned"}).union(REASONING, OF_ANSWERS, [
 """The keys of a Chat message that no other API has, beside its role and content."""
 
 _NOTHING: tuple[object, ...] = (None, [], ())
+OF_TABLES = ("tool_calls", "function_call", "tool_call_id", "name")
+"""The columns of a table of messages that are "" or {} in the rows that have none. The API refuses such values:
+`Invalid 'messages[1].name': string does not match pattern` (extended_openai_conversation#251, read 2026-11)."""
 _OF_THE_MODEL = ("assistant", "ai", "model")
 
 _KEYS_OF_TEXTS = ("text", "thinking", "summary", "data", "content")
@@ -127,7 +130,11 @@ def without_nothing(seen: _Raw) -> dict[str, Any]:
     A null content stays: the API requires the field beside calls. Groq: `property 'annotations' is unsupported`;
     OpenAI: `None is not of type 'object' - 'messages.1.function_call'` (public issue threads, read 2026-11).
     """
-    return {key: held for key, held in seen.items() if key == "content" or held not in _NOTHING}
+    return {key: held for key, held in seen.items() if key == "content" or not _holds_nothing(key, held)}
+
+
+def _holds_nothing(key: str, held: object) -> bool:
+    return held in _NOTHING or (key in OF_TABLES and not held)
 
 
 def _read_text(held: object, field: str) -> str:

@@ -11,7 +11,7 @@ from assembler.conversation.call_queue import CallQueue
 from assembler.conversation.messages import Call, Media, Message, Opaque, Result, Thinking
 from assembler.conversation.messages.custom_tools import is_custom
 from assembler.conversation.messages.dicts import CALL_ID_LIMIT, PIN, private_copy
-from assembler.conversation.messages.extra_fields import field_of, without_nothing, write_sound
+from assembler.conversation.messages.extra_fields import OF_TABLES, field_of, without_nothing, write_sound
 from assembler.conversation.messages.foreign_parts import adapt_and_note, is_in_chats_form, is_mark
 from assembler.conversation.messages.parts import CHAT_SHAPES
 from assembler.conversation.messages.responses import join_steps
@@ -189,6 +189,9 @@ def _needs_no_change(seen: dict[str, Any]) -> bool:
     for value in values:
         if type(value) is list and not value:
             return False
+    for key in OF_TABLES:
+        if key in seen and not seen[key]:
+            return False
     if "function_call" in seen and not isinstance(seen["function_call"].get("arguments"), str):
         return False
     if "tool_calls" not in seen:
@@ -233,7 +236,7 @@ def _copy_as_it_came(message: Message) -> dict[str, Any]:
                 call["id"] = legal_id(call["id"])
             if is_custom(call) and not _says_custom(call):
                 call |= {"type": "custom", "custom": {**call["custom"], "input": part.arguments}}
-        if "function_call" in fields:
+        if fields.get("function_call"):
             fields["function_call"]["arguments"] = read[-1].arguments
     elif message.role == "tool" and len(fields.get("tool_call_id") or "") > CALL_ID_LIMIT:
         fields["tool_call_id"] = legal_id(fields["tool_call_id"])
