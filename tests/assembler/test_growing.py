@@ -161,7 +161,7 @@ def test_a_turn_dropped_for_a_thought_returns_once_that_is_free(
 
     messages = thinking_session(thought)
     whole = fresh(TrimOldest(), 100_000).add_messages(messages).plan().count.upper
-    window = whole + 80 if thought else whole - 45
+    window = whole + 79 if thought else whole - 45
     growing, found = fresh(Telling(), window), list[int]()
     for stop, message in enumerate(messages, 1):
         plan = growing.add_message(message).plan()
