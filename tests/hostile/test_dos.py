@@ -200,6 +200,17 @@ def test_arguments_of_deep_json_are_sent_as_a_text_or_refused(dialect: Any) -> N
     json.dumps(request if isinstance(request, dict) else None)
 
 
+@pytest.mark.parametrize("opened", ["[", '{"a":'], ids=["lists", "dicts"])
+@pytest.mark.parametrize("levels", [150, 300, 400, 600, 900])
+@pytest.mark.parametrize("dialect", APIS, ids=lambda dialect: dialect.name)
+def test_arguments_that_json_reads_and_recursion_does_not_are_sent_or_refused(
+    dialect: Any, levels: int, opened: str
+) -> None:
+    closed = {"[": "]", '{"a":': "}"}[opened] * levels
+    request = built(dialect, called(f'{{"q":{opened * levels}1{closed}}}'))
+    assert isinstance(request, dict | ConversationError)
+
+
 @pytest.mark.parametrize("kind", ["gemini content", "object"])
 def test_a_deep_message_of_another_spelling_is_refused(kind: str) -> None:
     class Spoken:

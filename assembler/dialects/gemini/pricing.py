@@ -146,13 +146,17 @@ def _price_signature(call: Call, family: Family) -> Count:
 
 
 def _price_each_key(given: object, price: Count) -> list[Count]:
-    """`price` for each key of JSON data at any depth."""
-    if isinstance(given, Mapping):
-        values = list(cast("Mapping[str, object]", given).values())
-        return [price] * len(values) + [each for inner in values for each in _price_each_key(inner, price)]
-    if isinstance(given, list | tuple):
-        return [each for inner in cast("Sequence[object]", given) for each in _price_each_key(inner, price)]
-    return []
+    """`price` for each key of JSON data at any depth. Without recursion: a model may write any depth."""
+    keys, unread = 0, [given]
+    while unread:
+        inner = unread.pop()
+        if isinstance(inner, Mapping):
+            values = cast("Mapping[str, object]", inner).values()
+            keys += len(values)
+            unread.extend(values)
+        elif isinstance(inner, list | tuple):
+            unread.extend(cast("Sequence[object]", inner))
+    return [price] * keys
 
 
 def _read_arguments(arguments: str) -> Any:
@@ -169,15 +173,16 @@ def _write_response(value: object, family: Family) -> Iterable[str]:
 
 
 def _list_words(value: object, family: Family) -> Iterator[str]:
-    """The keys and values of JSON data as texts."""
-    if isinstance(value, Mapping):
-        for key, inner in cast("Mapping[str, object]", value).items():
-            yield key
-            yield from _list_words(inner, family)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for inner in cast("Sequence[object]", value):
-            yield from _list_words(inner, family)
-    elif family.whole_numbers and isinstance(value, int | float):
-        yield "0"
-    else:
-        yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    """The keys and values of JSON data as texts, in their order. Without recursion, as the keys are priced."""
+    unread = [value]
+    while unread:
+        inner = unread.pop()
+        if isinstance(inner, Mapping):
+            for pair in reversed(list(cast("Mapping[str, object]", inner).items())):
+                unread.extend(reversed(pair))
+        elif isinstance(inner, Sequence) and not isinstance(inner, str):
+            unread.extend(reversed(cast("Sequence[object]", inner)))
+        elif family.whole_numbers and isinstance(inner, int | float):
+            yield "0"
+        else:
+            yield inner if isinstance(inner, str) else json.dumps(inner, ensure_ascii=False, default=str)
