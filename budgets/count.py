@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TypeAlias, cast
 
 import attrs
@@ -116,6 +116,14 @@ class Difference(Value):
     def alone(self) -> Count:
         """The difference as a count, for what can only add tokens, such as a text added to a message."""
         return NOTHING + self
+
+
+def add_differences(differences: Sequence[Difference]) -> Difference:
+    """The sum of differences. Faster than `+`, because it makes none for each step."""
+    if not differences:
+        return Difference()
+    tokens, upper = sum(each.tokens for each in differences), sum(each.upper for each in differences)
+    return Difference(tokens, max(each.grade for each in differences), upper)
 
 
 _SHARED = 4096

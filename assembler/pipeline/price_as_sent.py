@@ -25,7 +25,7 @@ from assembler.pricing.opaque import is_measured
 from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout, priced_request
 from assembler.regions.layout import Layout
 from budgets import Count
-from budgets.count import Difference, total
+from budgets.count import Difference, add_differences, total
 
 _MODEL_ROLES = frozenset({"assistant", "model", None})
 """Items of Responses have no role: right after words of the user they are the model's."""
@@ -68,7 +68,8 @@ class PricedStep:
 
     def after(self, before: Message, pricer: MergingPricer) -> PricedStep:
         """The step, with what it costs more or less after this message."""
-        return attrs.evolve(self, before=before, behind=pricer.difference_after(self.messages[0], before))
+        behind = pricer.difference_after(self.messages[0], before)
+        return PricedStep(self.messages, self.asks, self.thinks, self.forgotten, self.price, before, behind)
 
 
 @attrs.define(eq=False)
@@ -134,10 +135,8 @@ def price_request(
     _correct_reasoning(steps, pricer)
     _correct_neighbours(steps, pricer)
     count = total([step.price for step in steps], fixed)
-    for step in steps[1:]:
-        if step.behind is not None:
-            count += step.behind
     if steps:
+        count += add_differences([step.behind for step in steps[1:] if step.behind is not None])
         count += price_beginning(pricer, steps[0].messages)
     return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
 

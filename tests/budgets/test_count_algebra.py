@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from budgets import BudgetError, Count, Grade
 from budgets.apportion import apportion, bound_together, scale_down, settle, split_framing
-from budgets.count import NOTHING, Difference, adds_at_seams, exact, grade_of, total
+from budgets.count import NOTHING, Difference, add_differences, adds_at_seams, exact, grade_of, total
 
 few = st.integers(0, 60)
 
@@ -110,6 +110,11 @@ def test_sums_and_differences_add_tokens_and_bounds_and_have_the_worst_grade(
     assert less - (third - NOTHING) == Difference(less.tokens - third.tokens, again, less.upper - third.upper)
     assert (third + less).grade == again
     assert exact(tokens) == Count(tokens, Grade.EXACT, tokens) == Count(tokens)
+
+
+@given(st.lists(st.builds(Difference, st.integers(), st.sampled_from(Grade), st.integers()), max_size=5))
+def test_differences_added_at_once_are_those_added_one_by_one(each: list[Difference]) -> None:
+    assert add_differences(each) == sum(each, Difference())
 
 
 def test_what_is_no_number_is_refused_by_its_type() -> None:

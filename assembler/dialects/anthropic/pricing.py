@@ -183,6 +183,8 @@ def price_behind(message: Message, before: Message, family: Family, count: Token
 
     Cache marks of Converse are not in the prompt.
     """
+    if message.role == "assistant" and not before.has_results:
+        return None
     if Opaque in map(type, message.parts):
         message = _remove_marks(message)
     if Opaque in map(type, before.parts):
