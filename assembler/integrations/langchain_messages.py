@@ -123,8 +123,14 @@ def with_arguments(message: Any, arguments: dict[str | None, str]) -> dict[str, 
     if _LEGACY in (extra := message.additional_kwargs) and not message.tool_calls:
         call = {**extra[_LEGACY], "arguments": arguments[None]}
         return {"additional_kwargs": {**extra, _LEGACY: call}}
-    kept = [call for call in message.tool_calls if call["id"] in arguments]
-    return {"tool_calls": [{**call, "args": json.loads(arguments[call["id"]])} for call in kept]}
+    kept, unread = (
+        [call for call in calls if call["id"] in arguments]
+        for calls in (message.tool_calls, message.invalid_tool_calls)
+    )
+    return {
+        "tool_calls": [{**call, "args": json.loads(arguments[call["id"]])} for call in kept],
+        "invalid_tool_calls": [{**call, "args": arguments[call["id"]]} for call in unread],
+    }
 
 
 def _rewrite_content(content: Any, read: Any, became: Sequence[Part | None]) -> Any:

@@ -12,7 +12,7 @@ from langchain.agents.structured_output import ProviderStrategy
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langchain_openai import ChatOpenAI
 
-from assembler import Assembler, Summarize, TrimOldest, Truncate, count_request
+from assembler import Assembler, ClearToolResults, Summarize, TrimOldest, Truncate, count_request
 from assembler.dialects import Dialect, openai_chat, openai_responses
 from assembler.integrations.langchain import AssemblerMiddleware
 from budgets import Budget
@@ -106,6 +106,27 @@ def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:
     assert sent[1].content[0] == thought(0)
     assert sent[1].content[1]["id"] == "msg_0"
     assert len(sent[1].content[1]["text"]) < 900
+
+
+@pytest.mark.parametrize(("model", "dialect"), [("gpt-4o", openai_chat), ("gpt-5", openai_responses)])
+def test_cleared_arguments_that_were_no_json_are_not_sent(model: str, dialect: Dialect) -> None:
+    """An answer that is cut off in the middle of a call leaves such arguments, which may be long."""
+    broken: Any = {"id": "call_1", "name": "write", "args": '{"text": "' + "word " * 500, "error": None}
+    said = [
+        HumanMessage("Write."),
+        AIMessage("", invalid_tool_calls=[broken]),
+        ToolMessage("not JSON", tool_call_id="call_1"),
+        AIMessage("It failed."),
+        HumanMessage("Why?"),
+    ]
+    budget = Budget.for_model(model, context_window=200, max_output_tokens=16)
+    middleware = AssemblerMiddleware(Assembler(budget, dialect=dialect, on_overflow=ClearToolResults(keep=0)))
+    sent = asked(middleware, said).messages
+    assert len(sent) == len(said)
+    client = ChatOpenAI(model=model, api_key="none", use_responses_api=dialect is openai_responses)
+    body = {key: held for key, held in client._get_request_payload(sent).items() if key in ("messages", "input")}
+    assert middleware.last_context is not None
+    assert count_request(body, dialect=dialect, model=model) == middleware.last_context.count
 
 
 @pytest.mark.parametrize("strict", [False, True])
