@@ -56,7 +56,7 @@ class OfTheCaller:
     """A context in which an object of the caller's is read: an exception of its own methods becomes an error of ours.
 
     `error` makes it from a text. The exception is neither quoted nor chained, since it may quote what it was asked for.
-    Exceptions of this library's own code pass.
+    Exceptions of this library's own code pass, and those of a package that does not load: no argument is at fault.
     """
 
     __slots__ = ("_error", "_given")
@@ -81,10 +81,13 @@ class OfTheCaller:
 
 
 def _is_ours(traceback: TracebackType | None) -> bool:
-    """Whether the innermost frame is of this library."""
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    name = "" if traceback is None else str(traceback.tb_frame.f_globals.get("__name__"))
+    """Whether the innermost frame is of this library, or a module was being loaded."""
+    name = ""
+    while traceback is not None:
+        frame, traceback = traceback.tb_frame, traceback.tb_next
+        if frame.f_code.co_name == "<module>":
+            return True
+        name = str(frame.f_globals.get("__name__"))
     return name.partition(".")[0] in ("assembler", "budgets")
 
 
@@ -147,20 +150,25 @@ class TokenCountError(Evidence):
         return _rebuild(type(self), (f"{self} (at {place})",), dict(self.__dict__))
 
 
+_REINSTALL = ", and the installed one does not load: pip install --upgrade --force-reinstall"
+
+
 @contextlib.contextmanager
 def from_extra(extra: str, *, needed_for: str) -> Generator[None]:
     """Raise `MissingExtraError` for an `ImportError` inside the `with` block."""
     try:
         yield
-    except ImportError as absent:
+    except ModuleNotFoundError as absent:
         raise MissingExtraError(extra, needed_for=needed_for) from absent
+    except ImportError as broken:
+        raise MissingExtraError(extra, needed_for=needed_for, advice=_REINSTALL) from broken
 
 
 class MissingExtraError(Evidence, ImportError):
-    """An optional package is not installed. `extra` is the name of the extra to install."""
+    """An optional package is not installed, or does not load. `extra` is the name of the extra to install."""
 
     extra: str
 
-    def __init__(self, extra: str, *, needed_for: str) -> None:
+    def __init__(self, extra: str, *, needed_for: str, advice: str = ": pip install") -> None:
         self.extra = extra
-        super().__init__(f"{needed_for} needs an optional package: pip install 'context-assembler[{extra}]'")
+        super().__init__(f"{needed_for} needs an optional package{advice} 'context-assembler[{extra}]'")
