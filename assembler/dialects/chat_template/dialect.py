@@ -177,7 +177,7 @@ def chat_template(
 
     `variables` are the template's other variables, such as `enable_thinking` or `date_string`. If the template writes
     today's date, pass the date, or the prompts change overnight. About two dozen small renders find out what the
-    template accepts. Raises `TokenCountError` for a tokenizer without a template.
+    template accepts. Raises `TokenCountError` for a tokenizer without a template, or whose template gives no text.
     """
     renderer = Renderer.of(tokenizer, {} if variables is None else variables)
     return ChatTemplate(CHAT_TEMPLATE, traits_of(renderer), control_text, renderer)

@@ -8,6 +8,7 @@ of the model's maker; transformers runs them in its sandbox.
 from __future__ import annotations
 
 import copy
+import operator
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, cast
@@ -17,6 +18,7 @@ import attrs
 from assembler.errors import ConversationError
 from assembler.validation import offers
 from budgets import TokenCountError, Tokens
+from budgets.errors import named_type
 
 TemplateMessage: TypeAlias = dict[str, Any]
 """A message for a template."""
@@ -95,15 +97,29 @@ class Renderer:
         return text, self.encoded(text) if self._of_a_piece else self.ids(messages, tools)
 
     def text(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> str:
-        """The prompt, up to where the answer begins. Raises `ConversationError` if the template refuses."""
-        return cast(str, self._apply_template(messages, tools, "text"))
+        """The prompt, up to where the answer begins. Raises `ConversationError` if the template refuses.
+
+        Raises `TokenCountError` for a tokenizer that returns no text.
+        """
+        text: object = self._apply_template(messages, tools, "text")
+        if not isinstance(text, str):
+            raise self._refuse_answer("tokenize=False", text, "a text")
+        return text
 
     def ids(self, messages: Sequence[TemplateMessage], tools: Sequence[TemplateMessage]) -> list[int]:
         """The prompt's ids, with only the special tokens that the template writes. One render, one encoding."""
         found: object = self._apply_template(messages, tools, "ids")
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
         listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
-        return list(cast("Iterable[int]", listed))
+        try:
+            return [operator.index(token) for token in cast("Iterable[Any]", listed)]
+        except TypeError:
+            raise self._refuse_answer("tokenize=True", found, "a list of ids") from None
+
+    def _refuse_answer(self, asked: str, given: object, expected: str) -> TokenCountError:
+        """The error of a tokenizer whose `apply_chat_template` returns what transformers' does not."""
+        problem = f"answers apply_chat_template(…, {asked}) with {named_type(given)}, where {expected} is expected"
+        return TokenCountError(self.name, f"{problem}; pass a tokenizer of transformers")
 
     def structure(self, ids: Iterable[int]) -> list[int]:
         """The control ids among `ids`, in order."""

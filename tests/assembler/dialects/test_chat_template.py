@@ -801,6 +801,29 @@ def test_a_tokenizer_without_a_fast_engine_counts_too() -> None:
     assert "\0" not in str(failed.value)
 
 
+class Answers(Slow):
+    """A tokenizer whose template has one answer, whether a text or ids are asked for."""
+
+    def __init__(self, text: Any, ids: Any) -> None:
+        self.text, self.ids = text, ids
+
+    def apply_chat_template(self, conversation: Any, *, tokenize: bool, **_: Any) -> Any:
+        return self.ids if tokenize else self.text
+
+
+@pytest.mark.parametrize("text", [None, 5, b"x", [1, 2]])
+def test_a_template_that_gives_no_text_is_refused_with_what_to_pass(text: Any) -> None:
+    """As a wrapper that ignores `tokenize=False`. It was a bare AttributeError or TypeError."""
+    with pytest.raises(TokenCountError, match=r"tokenize=False\) with .*, where a text is expected; pass a tokenizer"):
+        chat_template(Answers(text, [1]))
+
+
+@pytest.mark.parametrize("ids", [None, 5, "ab", [[1, 2]], {"input_ids": [1.5]}])
+def test_a_template_that_gives_no_ids_is_refused_with_what_to_pass(ids: Any) -> None:
+    with pytest.raises(TokenCountError, match=r"tokenize=True\) with .*, where a list of ids is expected"):
+        Assembler(dialect=chat_template(Answers("x", ids))).add_message(("user", "q")).build()
+
+
 def test_a_dialect_pickles() -> None:
     again: ChatTemplate = pickle.loads(pickle.dumps(DIALECTS["chatml"]))
     layout = layout_of([{"role": "user", "content": "q"}])
