@@ -37,7 +37,11 @@ def bare(session: nox.Session) -> None:
 
 @nox.session(python=PYTHONS[0], venv_backend="uv")
 def lowest(session: nox.Session) -> None:
-    """The suite on the lowest versions that pyproject.toml allows; `nox -s lowest -- tests/assembler` for a part."""
+    """The suite on the lowest versions that pyproject.toml allows; `nox -s lowest -- tests/assembler` for a part.
+
+    Run in 2026-11 for the command, tools, templates, prompts, batches, counters and kits. One test failed: with
+    Hypothesis 6.140 `check_strategy` did not notice a strategy that lays out no document.
+    """
     extras = ("cli", "dedup", "models", "toktok", "transformers", "testing")
     chosen = [word for extra in extras for word in ("--extra", extra)]
     session.install("--requirement", "pyproject.toml", *chosen, "--resolution", "lowest-direct")
