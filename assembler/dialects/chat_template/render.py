@@ -114,7 +114,7 @@ class Renderer:
         try:
             return [operator.index(token) for token in cast("Iterable[Any]", listed)]
         except TypeError:
-            raise self._refuse_answer("tokenize=True", found, "a list of ids") from None
+            raise self._refuse_answer("tokenize=True", listed, "a list of ids") from None
 
     def _refuse_answer(self, asked: str, given: object, expected: str) -> TokenCountError:
         """The error of a tokenizer whose `apply_chat_template` returns what transformers' does not."""
