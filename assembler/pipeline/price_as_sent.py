@@ -9,6 +9,7 @@ unchanged keeps its price, whatever was cut before it or added after it.
 from __future__ import annotations
 
 import itertools
+import operator
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -57,8 +58,8 @@ class PricedStep:
     @classmethod
     def of(cls, messages: Sequence[Message], pricer: MergingPricer) -> PricedStep:
         """A step, priced as if no later step asked a question."""
-        asks = max((place for place, message in enumerate(messages) if pricer.ends_reasoning(message)), default=-1)
-        thinks = any(pricer.without_reasoning(message) is not message for message in messages)
+        asks = max([place for place, message in enumerate(messages) if pricer.ends_reasoning(message)], default=-1)
+        thinks = any(map(operator.is_not, map(pricer.without_reasoning, messages), messages))
         return cls(messages, asks, thinks, max(asks, 0), price_sent(pricer, messages, max(asks, 0)))
 
     def without(self, forgotten: int, pricer: MergingPricer) -> PricedStep:
@@ -136,8 +137,11 @@ def price_request(
     _correct_neighbours(steps, pricer)
     count = total([step.price for step in steps], fixed)
     if steps:
-        count += add_differences([step.behind for step in steps[1:] if step.behind is not None])
-        count += price_beginning(pricer, steps[0].messages)
+        found = [step.behind for step in steps[1:] if step.behind is not None]
+        if (beginning := price_beginning(pricer, steps[0].messages)) is not None:
+            found.append(beginning)
+        if found:
+            count += add_differences(found)
     return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
 
 

@@ -213,7 +213,9 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
         return priced_layout(pricer, layout)
     question_at = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=(), options={}))
-    price = fixed + price_beginning(pricer, layout.messages) + price_sent(pricer, layout.messages, question_at)
+    price = fixed + price_sent(pricer, layout.messages, question_at)
+    if (beginning := price_beginning(pricer, layout.messages)) is not None:
+        price += beginning
     return price + pricer.when_sent().options(layout) if layout.options else price
 
 
@@ -291,9 +293,9 @@ def price_sent(pricer: MergingPricer, messages: Sequence[Message], question_at: 
     return price
 
 
-def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Difference:
-    """What the first message of a request costs more because it is the first."""
-    return (pricer.difference_after(messages[0], None) if messages else None) or Difference()
+def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Difference | None:
+    """What the first message of a request costs more because it is the first. None for nothing."""
+    return pricer.difference_after(messages[0], None) if messages else None
 
 
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:

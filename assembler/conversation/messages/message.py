@@ -202,4 +202,4 @@ class Message:
     @property
     def has_only_results(self) -> bool:
         """Whether it holds only results. O(parts)."""
-        return bool(self.parts) and all(type(part) is Result for part in self.parts)
+        return set(map(type, self.parts)) == {Result}

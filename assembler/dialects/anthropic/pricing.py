@@ -189,10 +189,11 @@ def price_behind(message: Message, before: Message, family: Family, count: Token
         message = _remove_marks(message)
     if Opaque in map(type, before.parts):
         before = _remove_marks(before)
-    if before.has_only_results and message.role == "assistant":
-        return price_first_word(message, count) - (family.awaiting - NOTHING)
-    if before.has_only_results and _has_words(message):
-        return price_first_word(message, count) + (AFTER_RESULTS - family.awaiting)
+    if before.has_only_results:
+        if message.role == "assistant":
+            return price_first_word(message, count) - (family.awaiting - NOTHING)
+        if _has_words(message):
+            return price_first_word(message, count) + (AFTER_RESULTS - family.awaiting)
     if not _is_of_words(message):
         return None
     return Difference(-min(JOINED_SAVES, family.message.tokens), AFTER_RESULTS.grade) if _is_of_words(before) else None
