@@ -112,7 +112,7 @@ class Renderer:
         # transformers 5 wraps the ids in a BatchEncoding, transformers 4 does not.
         listed: object = cast("Mapping[str, object]", found)["input_ids"] if isinstance(found, Mapping) else found
         try:
-            return [operator.index(token) for token in cast("Iterable[Any]", listed)]
+            return list(map(operator.index, cast("Iterable[Any]", listed)))
         except TypeError:
             raise self._refuse_answer("tokenize=True", listed, "a list of ids") from None
 
