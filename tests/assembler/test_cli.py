@@ -360,7 +360,7 @@ def test_a_missing_package_is_one_line_that_says_what_to_install(
 
     def without(name: str, *args: Any, **kwargs: Any) -> Any:
         if name.partition(".")[0] == package:
-            raise ImportError(name)
+            raise ModuleNotFoundError(name)
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without)

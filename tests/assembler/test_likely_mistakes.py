@@ -116,8 +116,9 @@ class Template:
 
     chat_template = "{{ messages }}"
 
-    def apply_chat_template(self, messages: list[dict[str, Any]], **_: object) -> str:
-        return "".join(message["content"] for message in messages)
+    def apply_chat_template(self, messages: list[dict[str, Any]], tokenize: bool = True, **_: object) -> object:
+        text = "".join(message["content"] for message in messages)
+        return self.encode(text) if tokenize else text
 
     def __call__(self, text: str, **_: object) -> dict[str, list[int]]:
         return {"input_ids": [ord(character) for character in text]}

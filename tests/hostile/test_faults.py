@@ -62,7 +62,7 @@ class FailsAt:
         return len(text)
 
 
-class PanicError(BaseException):
+class PanicException(BaseException):
     """As pyo3's: no Exception."""
 
 
@@ -77,7 +77,9 @@ def said(assembler: Assembler) -> str:
     return json.dumps([context.request(), context.report.to_dict(), context.prefix_hash])
 
 
-@pytest.mark.parametrize("failure", [RuntimeError("x"), PanicError("x"), RecursionError(), StopIteration()], ids=repr)
+@pytest.mark.parametrize(
+    "failure", [RuntimeError("x"), PanicException("x"), RecursionError(), StopIteration()], ids=repr
+)
 def test_a_counter_that_fails_at_any_call_leaves_nothing_behind(failure: BaseException) -> None:
     """C-07-counter-raises, C-panic."""
     whole = said(gathered(len))
