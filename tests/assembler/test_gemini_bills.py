@@ -37,22 +37,25 @@ def one_property(**fields: Any) -> dict[str, Any]:
 GOOGLE_2_5, GOOGLE_2, GOOGLE_3 = "gemini-2.5-flash", "gemini-2.0-flash", "gemini-3-pro-preview"
 VERTEX_2_5, VERTEX_3 = "google-vertex/gemini-2.5-flash", "vertex_ai/gemini-3-pro-preview"
 
-# Words of the tool and of its schema, then what stands around them.
+EMPTY = {"type": "object"}
+
+# Words of the tool and of its schema, then what stands around them. 2.5 and 3 are priced so where no recording shows
+# how they write a declaration, such as one with a `response`.
 DECLARATIONS: list[tuple[str, dict[str, Any], int]] = [
-    (GOOGLE_3, declared(), 1 + 5),
-    (GOOGLE_3, declared(description="Looks"), 2 + 5 + 5),
-    (GOOGLE_3, declared({"type": "object", "properties": {}}, description="Looks"), 2 + 5 + 5 + 8),
-    (GOOGLE_3, declared(one_property()), 2 + 5 + 8 + 4 + 11),
-    (GOOGLE_3, declared(one_property(description="Where")), 3 + 5 + 8 + 4 + 11 + 5),
-    (GOOGLE_3, declared(one_property(title="City Name")), 2 + 5 + 8 + 4 + 11 + 5 + 2),
-    (GOOGLE_3, declared(one_property(enum=["Rome", "Paris"])), 4 + 5 + 8 + 4 + 11 + 2 * 4),
-    (GOOGLE_3, declared({**one_property(), "description": "A place"}), 2 + 5 + 8 + 4 + 11 + 5 + 2),
-    (GOOGLE_3, declared(response={"type": "object"}), 1 + 5 + 24),
-    (GOOGLE_2_5, declared(), 1 + 18),
-    (GOOGLE_2_5, declared(one_property()), 2 + 18 + 10),
-    (GOOGLE_2_5, declared(one_property(description="Where")), 3 + 18 + 9),
-    (GOOGLE_2_5, declared({**one_property(), "required": []}), 2 + 18 + 10 + 4),
-    (GOOGLE_2_5, declared(one_property(title="City Name")), 2 + 18 + 10),
+    (GOOGLE_3, declared(response=EMPTY), 1 + 5 + 24),
+    (GOOGLE_3, declared(description="Looks", response=EMPTY), 2 + 5 + 5 + 24),
+    (GOOGLE_3, declared({"type": "object", "properties": {}}, description="Looks", response=EMPTY), 2 + 5 + 5 + 8 + 24),
+    (GOOGLE_3, declared(one_property(), response=EMPTY), 2 + 5 + 8 + 4 + 11 + 24),
+    (GOOGLE_3, declared(one_property(description="Where"), response=EMPTY), 3 + 5 + 8 + 4 + 11 + 5 + 24),
+    (GOOGLE_3, declared(one_property(title="City Name"), response=EMPTY), 2 + 5 + 8 + 4 + 11 + 5 + 2 + 24),
+    (GOOGLE_3, declared(one_property(enum=["Rome", "Paris"]), response=EMPTY), 4 + 5 + 8 + 4 + 11 + 2 * 4 + 24),
+    (GOOGLE_3, declared({**one_property(), "description": "A place"}, response=EMPTY), 2 + 5 + 8 + 4 + 11 + 5 + 2 + 24),
+    (GOOGLE_3, declared(response=EMPTY), 1 + 5 + 24),
+    (GOOGLE_2_5, declared(response=EMPTY), 1 + 18 + 5),
+    (GOOGLE_2_5, declared(one_property(), response=EMPTY), 2 + 18 + 10 + 5),
+    (GOOGLE_2_5, declared(one_property(description="Where"), response=EMPTY), 3 + 18 + 9 + 5),
+    (GOOGLE_2_5, declared({**one_property(), "required": []}, response=EMPTY), 2 + 18 + 10 + 4 + 5),
+    (GOOGLE_2_5, declared(one_property(title="City Name"), response=EMPTY), 2 + 18 + 10 + 5),
     (GOOGLE_2, declared(), 1),
     (GOOGLE_2, declared(one_property()), 2 + 1 + 2),
     (VERTEX_2_5, declared(), 1),
@@ -77,8 +80,23 @@ def test_a_content_and_the_system_instruction_cost_one_token_each_but_not_on_ver
     asked = {"role": "user", "parts": [{"text": "One two"}]}
     answered = {"role": "model", "parts": [{"text": "Three"}]}
     assert billed(model, contents=[asked, answered, asked]).tokens == 5 + 3 * each
-    system = {"parts": [{"text": "Be brief"}]}
+    system = {"role": "user", "parts": [{"text": "Be brief"}]}
     assert billed(model, contents=[asked], systemInstruction=system).tokens == 4 + 2 * each
+
+
+@pytest.mark.parametrize(("model", "each"), [(GOOGLE_2_5, 1), (GOOGLE_3, 1), (GOOGLE_2, 0), (VERTEX_2_5, 0)])
+def test_an_entry_without_a_role_is_billed_for_none(model: str, each: int) -> None:
+    def spoken(**role: str) -> Count:
+        entry = {**role, "parts": [{"text": "One two"}]}
+        return billed(model, contents=[entry], systemInstruction=entry)
+
+    with_role, without = spoken(role="user"), spoken()
+    assert with_role.tokens - without.tokens == 2 * each
+    assert without.upper == with_role.upper
+    as_text = billed(model, contents="One two", config={"system_instruction": "One two"})
+    assert as_text.tokens == with_role.tokens  # the SDK makes a content of the user's of each
+    in_parts = billed(model, contents="One two", config={"system_instruction": {"parts": [{"text": "One two"}]}})
+    assert as_text.tokens - in_parts.tokens == each
 
 
 CALL = {"functionCall": {"name": "look", "args": {"city": "Rome", "days": 2}}}
@@ -131,10 +149,212 @@ def test_a_response_is_billed_as_its_json_text(
     assert assembler.count_request(request, dialect=gemini, model=GOOGLE_2_5).tokens == tokens
 
 
-@pytest.mark.parametrize(("model", "framing"), [(GOOGLE_2_5, 3 + 7 + 2 * 3 + 4), (GOOGLE_2, 0), (VERTEX_2_5, 0)])
-def test_a_call_costs_its_arguments_and_a_result_its_text(model: str, framing: int) -> None:
+@pytest.mark.parametrize("model", [GOOGLE_2, VERTEX_2_5])
+def test_a_call_costs_its_arguments_and_a_result_its_text(model: str) -> None:
     said = 1 + 5 + 3  # Hi; look city Rome days 2; look sky blue
-    assert billed(model, contents=conversation()).tokens == said + framing
+    assert billed(model, contents=conversation()).tokens == said
+
+
+def in_characters(model: str, **request: Any) -> int:
+    """What a request costs by a counter to which each character is a token."""
+    contents = request.pop("contents", [{"role": "user", "parts": [{"text": "Hi"}]}])
+    body = {"contents": contents, **request}
+    return assembler.count_request(body, dialect=gemini, model=model, counter=len).tokens
+
+
+def test_2_5_is_shown_a_call_in_python_and_a_response_as_json() -> None:
+    call = """print(default_api.look(city = "Rome", days = 2, now = true))"""
+    response = """{"look_response": {"sky": "It\\'s blue"}}"""
+    turns: list[dict[str, Any]] = [
+        {
+            "role": "model",
+            "parts": [{"functionCall": {"name": "look", "args": {"city": "Rome", "days": 2, "now": True}}}],
+        },
+        {"role": "user", "parts": [{"functionResponse": {"name": "look", "response": {"sky": "It's blue"}}}]},
+    ]
+    asked = {"role": "user", "parts": [{"text": "Hi"}]}
+    more = in_characters(GOOGLE_2_5, contents=[asked, *turns]) - in_characters(GOOGLE_2_5)
+    assert more == 2 + len(call) + len(response)
+
+
+PLACE: dict[str, Any] = {
+    "type": "OBJECT",
+    "description": "Where to look",
+    "properties": {"town": {"type": "STRING", "description": "Its name"}, "zip": {"type": "INTEGER"}},
+    "required": ["town"],
+}
+LOOK: dict[str, Any] = {
+    "type": "OBJECT",
+    "properties": {
+        "place": PLACE,
+        "days": {"type": "ARRAY", "items": {"type": "NUMBER"}},
+        "unit": {"type": "STRING", "enum": ["C", "F"], "default": "C"},
+        "deep": {"anyOf": [{"type": "string"}, {"type": "boolean"}, {"type": "null"}]},
+    },
+    "required": ["place", "deep"],
+}
+BLANK = " "
+LOOK_IN_PYTHON = f"""@dataclasses.dataclass(kw_only=True)
+class LookUpPlace:
+    \"\"\"Where to look
+
+    Attributes:
+        town: Its name
+        zip:{BLANK}
+    \"\"\"
+    town: str
+    zip: int | None = None
+def look_up(
+    place: LookUpPlace,
+    days: list[float] | None = None,
+    unit: Literal['C', 'F'] | None = 'C',
+    deep: str | bool,
+) -> dict:
+    \"\"\"Looks.
+
+    Twice.
+
+    Args:
+        place: Where to look
+        days:{BLANK}
+        unit:{BLANK}
+        deep:{BLANK}
+    \"\"\"
+"""
+
+
+def test_2_5_is_shown_a_tool_as_a_function_in_python() -> None:
+    tools = declared(LOOK, name="look_up", description="Looks.\n\nTwice.")
+    assert in_characters(GOOGLE_2_5, **tools) - in_characters(GOOGLE_2_5) == len(LOOK_IN_PYTHON)
+
+
+LOOK_MARKED = (
+    "<declaration:look_up{description:<Looks<,parameters:{"
+    "properties:{place:{description:<Where to look<,"
+    "properties:{town:{description:<Its name<,type:<STRING<},zip:{type:<INTEGER<}},required:[<town<],type:<OBJECT<},"
+    "days:{items:{type:<NUMBER<},type:<ARRAY<},unit:{enum:[<C<,<F<],title:<Unit<,type:<STRING<}},"
+    "required:[<place<],type:<OBJECT<}}<"
+)
+"""Each `<` stands for one control token."""
+
+
+def test_3_is_shown_a_tool_in_marked_text() -> None:
+    unit = {"type": "STRING", "enum": ["C", "F"], "title": "Unit"}
+    properties = {"place": PLACE, "days": LOOK["properties"]["days"], "unit": unit}
+    schema = {"type": "OBJECT", "properties": properties, "required": ["place"]}
+    tools = declared(schema, name="look_up", description="Looks")
+    assert in_characters(GOOGLE_3, **tools) - in_characters(GOOGLE_3) == len(LOOK_MARKED)
+
+
+@pytest.mark.parametrize("model", [GOOGLE_2_5, GOOGLE_3])
+def test_a_tool_that_refers_to_itself_or_is_deep_is_still_bounded(model: str) -> None:
+    node: dict[str, Any] = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+    refers = {"type": "object", "properties": {"first": {"$ref": "#/$defs/Node"}}, "$defs": {"Node": node}}
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(40):
+        deep = {"type": "object", "properties": {"a": deep}}
+    plain = billed(model)
+    for schema in (refers, deep):
+        assert billed(model, **declared(schema)).upper > plain.upper + 40
+
+
+def test_definitions_that_refer_to_one_another_are_not_written_without_end() -> None:
+    shared = {
+        f"D{level}": {
+            "type": "object",
+            "properties": {f"p{i}": {"$ref": f"#/$defs/D{level + 1}"} for i in range(3)},
+        }
+        for level in range(40)
+    }
+    schema = {"type": "object", "properties": {"a": {"$ref": "#/$defs/D0"}}, "$defs": shared | {"D40": PLACE}}
+    assert billed(GOOGLE_2_5, **declared(schema)).upper < 100_000
+
+
+WEATHER = {
+    "type": "OBJECT",
+    "properties": {
+        "latitude": {"type": "STRING", "description": "Latitude (e.g., 52.5200)"},
+        "longitude": {"type": "STRING", "description": "Longitude (e.g., 13.4050)"},
+    },
+    "required": ["latitude", "longitude"],
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "system", "tool", "tokens"),
+    [
+        # Mirascope/mirascope (MIT), python/tests/e2e/output/cassettes/test_structured_output/tool/…, read 2026-11
+        (
+            GOOGLE_2_5,
+            "Please recommend the most popular book by Patrick Rothfuss",
+            "Always respond to the user's query using the __mirascope_formatted_output_tool__ tool for structured "
+            "output.",
+            {
+                "name": "__mirascope_formatted_output_tool__",
+                "description": "Use this tool to extract data in Book format for a final response.\n"
+                "A book with a rating. The title should be in all caps!",
+                "parameters": {
+                    "type": "OBJECT",
+                    "properties": {
+                        "title": {"type": "STRING", "title": "Title"},
+                        "author": {
+                            "type": "OBJECT",
+                            "title": "Author",
+                            "description": "The author of a book.",
+                            "properties": {
+                                "first_name": {"type": "STRING", "title": "First Name"},
+                                "last_name": {"type": "STRING", "title": "Last Name"},
+                            },
+                            "required": ["first_name", "last_name"],
+                        },
+                        "rating": {
+                            "type": "INTEGER",
+                            "title": "Rating",
+                            "description": "For testing purposes, the rating should be 7",
+                        },
+                    },
+                    "required": ["title", "author", "rating"],
+                },
+            },
+            217,
+        ),
+        # posit-dev/chatlas (MIT), tests/_vcr/test_provider_google/test_tools_parallel.yaml, read 2026-11
+        (
+            "gemini-3.5-flash",
+            "\n        What are Joe and Hadley's favourite colours?\n"
+            "        Answer like name1: colour1, name2: colour2\n    ",
+            "Be very terse, not even punctuation.",
+            {
+                "name": "favorite_color",
+                "description": "Returns a person's favourite colour",
+                "parameters": {
+                    "type": "OBJECT",
+                    "properties": {"_person": {"type": "STRING"}},
+                    "required": ["_person"],
+                },
+            },
+            85,
+        ),
+        # crmne/ruby_llm (MIT), spec/fixtures/vcr_cassettes/chat_function_calling_gemini_…, read 2026-11
+        (
+            GOOGLE_2_5,
+            "What's the weather in Berlin? (52.5200, 13.4050)",
+            None,
+            {"name": "weather", "description": "Gets current weather for a location", "parameters": WEATHER},
+            103,
+        ),
+    ],
+)
+def test_recorded_bills_with_a_tool_are_counted_to_the_token(
+    model: str, asked: str, system: str | None, tool: dict[str, Any], tokens: int
+) -> None:
+    request: dict[str, Any] = {
+        "contents": [{"role": "user", "parts": [{"text": asked}]}],
+        "tools": [{"functionDeclarations": [tool]}],
+    }
+    if system is not None:
+        request["systemInstruction"] = {"role": "user", "parts": [{"text": system}]}
+    assert assembler.count_request(request, dialect=gemini, model=model).tokens == tokens
 
 
 @pytest.mark.parametrize(
@@ -247,7 +467,7 @@ def test_2_0_is_billed_for_the_arguments_of_a_tool_in_geminis_own_schema_and_not
     assert hidden.upper == shown.upper
 
 
-@pytest.mark.parametrize(("model", "each"), [(GOOGLE_2, 1), (GOOGLE_2_5, 5)])
+@pytest.mark.parametrize(("model", "each"), [(GOOGLE_2, 1), (GOOGLE_2_5, 3)])
 def test_a_number_that_a_call_carries_is_one_token_on_2_0_whatever_its_digits(model: str, each: int) -> None:
     def carrying(amount: object) -> int:
         call = {"functionCall": {"name": "pay", "args": {"amount": amount}}}

@@ -202,7 +202,7 @@ class GeminiPricer(MergingPricer, JoiningPricer):
 
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system instruction in pieces, as one content, and the declarations."""
-        framing = self.family.opening + (self.family.content if pieces or head else NOTHING)
+        framing = self.family.opening + (self._price_instruction(pieces, head) if pieces or head else NOTHING)
         return FixedPrices(
             pieces=tuple(
                 self._grade_count(Count(p)) for p in price_pieces([piece.text for piece in pieces], self.count)
@@ -222,7 +222,8 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         A call of another provider also pays for the name in its result, which only Gemini's form repeats.
         """
         if (text := lone_text(message)) is not None:
-            return self._grade_count(self.family.content + google.price_texts((text,), self.count))
+            content = google.price_content(message, self.family)
+            return self._grade_count(content + google.price_texts((text,), self.count))
         sent = as_sent(adapt_with_media(message, self.shape), sends)
         if sent is None:
             return Count(0)
@@ -259,6 +260,14 @@ class GeminiPricer(MergingPricer, JoiningPricer):
     def options(self, layout: Layout) -> Difference:
         """Price the output schema and the media resolution. The calling mode is free (12 recordings)."""
         return (self._price_schema(layout) - NOTHING) + self._price_resolution(layout)
+
+    def _price_instruction(self, pieces: Sequence[Piece], head: Sequence[Message]) -> Count:
+        """Price the role of the system instruction: a text has one, several parts have the caller's own."""
+        texts = any(piece.text for piece in pieces) + sum(
+            type(part) is str for message in head for part in message.parts
+        )
+        own = google.has_no_role(head[0]) if len(head) == 1 and not pieces else texts > 1
+        return google.without_role(self.family) if own else self.family.content
 
     def _price_resolution(self, layout: Layout) -> Difference:
         """Price what the resolution of a whole request adds or saves. A part's own resolution goes before it."""

@@ -1,7 +1,7 @@
 """Gemini's generations: the tokens that Google bills around the texts of a request. The rows are in `families.toml`.
 
-The numbers are recorded bills less the texts, counted with Gemma 3's vocabulary. docs/how-it-counts-gemini.md, section
-Gemini, has the evidence for each.
+The numbers are recorded bills less the texts, counted with Gemma 3's vocabulary. docs/how-it-counts-gemini.md has
+the evidence for each.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 
 import attrs
 
+from assembler.dialects.gemini.declared import Declarations
 from assembler.dialects.prices.families import Row, estimate_with_slack, first_match, guess, table_in
 from assembler.pricing.media.gemini import Flat, Rates, Tiles
 from budgets.count import Count, Grade, Tokens
@@ -57,6 +58,8 @@ class Family(Row):
     """Every request."""
     content: Count
     """Each entry of `contents`, and the system instruction."""
+    declarations: Declarations = Declarations.WORDS
+    """How the model is shown its tools. The prices of elements are for what that form has no recording of."""
     tool: Count
     described: Count = _FREE
     """What a declaration's description costs on top of its words."""
@@ -118,6 +121,7 @@ _ROWS = table_in(
     Family,
     {
         "signature": lambda written: Signature(**written),
+        "declarations": lambda written: Declarations[written.upper()],
         "answers": lambda written: Answers[written.upper()],
         "rates": {"tiles": Tiles(), "flat": Flat()}.__getitem__,
     },

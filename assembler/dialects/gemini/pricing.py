@@ -2,8 +2,7 @@
 
     request = system instruction + sum(price_message) + sum(price_tool)
 
-Gemini bills texts as Gemma 3's vocabulary counts them. Evidence for every number: docs/how-it-counts-gemini.md,
-section Gemini.
+Gemini bills texts as Gemma 3's vocabulary counts them. Evidence for every number: docs/how-it-counts-gemini.md.
 """
 
 from __future__ import annotations
@@ -16,10 +15,11 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.gemini.declared import Declarations, write_call, write_declaration, write_response
 from assembler.dialects.gemini.families import Family
 from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
-from assembler.dialects.prices.families import guess
+from assembler.dialects.prices.families import estimate_with_slack, guess
 from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_of
@@ -28,6 +28,8 @@ from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens, total
 ANSWER_FRAMING: Tokens = 30
 """Slack for the text of an output schema: the two that were billed cost their text and a few tokens."""
 
+_CALL_SLACK = estimate_with_slack(0, 1)
+"""A call or a response that is counted as it is shown."""
 _SIGNED_NOTHING = frozenset({"thought", "thoughtSignature", "thought_signature"})
 """The keys of a part with a thought signature and no other content."""
 
@@ -40,8 +42,26 @@ def price_texts(texts: Iterable[str], count: TokenCounter) -> Count:
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Price one entry of `contents` without its media."""
     texts: list[str] = []
-    framing = [family.content, *(_price_part(part, family, texts) for part in message.parts)]
+    framing = [price_content(message, family), *(_price_part(part, family, texts) for part in message.parts)]
     return total(framing) + price_texts(texts, count)
+
+
+def price_content(message: Message, family: Family) -> Count:
+    """The price of an entry's role. One that came without a role goes without, and is billed for none."""
+    return without_role(family) if has_no_role(message) else family.content
+
+
+def without_role(family: Family) -> Count:
+    """The price of an entry without a role: 55 recordings of 5 projects."""
+    return Count(0, family.content.grade, family.content.upper)
+
+
+def has_no_role(message: Message) -> bool:
+    """Whether it was read from a content of Gemini's without a role."""
+    if message.shape != "gemini":
+        return False
+    fields = fields_of(message.seen)
+    return fields is not None and "parts" in fields and not fields.get("role")
 
 
 def asks(message: Message) -> bool:
@@ -61,15 +81,24 @@ _ANSWERS = ("response", "response_json_schema", "responseJsonSchema")
 """The keys of a declaration for what its function returns."""
 
 
+_DECLARED_SLACK: Tokens = 1
+"""The slack of a declaration in a recorded form: every recorded one is counted to the token."""
+
+
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """Price a declaration: its words (name, descriptions, keys, enum values) and a framing for each of its elements."""
+    """Price a declaration as it is shown, or its words (name, descriptions, keys, enum values) and each element."""
+    answer = fields_of(next(filter(None, map(tool.extra.get, _ANSWERS)), None))
+    shown = None if answer else write_declaration(tool, family.declarations)
+    if shown is not None:
+        tokens = shown.marks + sum(map(count, filter(None, shown.stretches)))
+        grade = Grade.ESTIMATED if shown.unsettled else Grade.BOUNDED
+        return Count(tokens, grade, upper=tokens + _DECLARED_SLACK + shown.unsettled)
     texts = [tool.name, tool.description]
     framing = [family.tool, family.described if tool.description else NOTHING]
     if family.bills_line_breaks and (breaks := tool.description.count("\n")):
         framing.append(Count(breaks // 2, Grade.BOUNDED, upper=breaks))
     if tool.parameters:
         framing.extend(_price_parameters(tool.parameters, family, texts))
-    answer = fields_of(next(filter(None, map(tool.extra.get, _ANSWERS)), None))
     if answer is not None:
         framing += [family.response, price_schema(answer, family, texts)]
     return total(framing) + price_texts(texts, count)
@@ -107,17 +136,23 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.append(part)
             return Count(0)
         case Call():
-            texts.append(part.name)
             arguments = part.given if part.given is not None else _read_arguments(part.arguments)
+            if family.declarations is Declarations.PYTHON and (written := write_call(part.name, arguments)) is not None:
+                texts.append(written)
+                return _CALL_SLACK + _price_signature(part, family)
+            texts.append(part.name)
             texts.extend(_list_words(arguments, family))
             keys = _price_each_key(arguments, family.call_argument)
             return total([family.call, _price_signature(part, family), *keys])
         case Result():
-            texts.append(part.name or "")
             if part.given is not None:
-                texts.extend(_write_response(part.given, family))
                 beside = [_price_part(held, family, texts) for held in part.parts if not isinstance(held, str)]
+                if family.declarations is Declarations.PYTHON:
+                    texts.append(write_response(part.name or "", part.given))
+                    return total([_CALL_SLACK, *beside])
+                texts += [part.name or "", *_write_response(part.given, family)]
                 return total([family.result, *beside])
+            texts.append(part.name or "")
             return family.result + total(_price_part(inner, family, texts) for inner in part.parts)
         case Thinking():
             texts.append(part.text)

@@ -1,7 +1,7 @@
 """Prices a message for Mistral by its open chat template, and media by their size.
 
 The template (mistral-common, Apache-2.0) puts each turn between control tokens of one token each, so with the Tekken
-vocabulary the sum is the billed number. Evidence for every number: docs/how-it-counts-gemini.md, section Mistral.
+vocabulary the sum is the billed number. Evidence for every number: docs/how-it-counts-mistral.md.
 """
 
 from __future__ import annotations

@@ -397,8 +397,11 @@ def test_a_declaration_bills_googles_own_schema_and_not_a_json_schema(many: int)
 )
 def test_line_breaks_in_a_description_cost_gemini_2_5_half_a_token(model: str, more: int, most: int) -> None:
     def priced(description: str) -> Count:
-        tools = [{"functionDeclarations": [{"name": "f", "description": description}]}]
-        body = {"contents": [{"role": "user", "parts": [{"text": "q"}]}], "tools": tools}
+        declaration = {"name": "f", "description": description, "response": {"type": "object"}}
+        body = {
+            "contents": [{"role": "user", "parts": [{"text": "q"}]}],
+            "tools": [{"functionDeclarations": [declaration]}],
+        }
         return count_request(body, dialect="gemini", model=model, counter=lambda text: len(text.split()))
 
     flat, broken = priced("a b c d e"), priced("a\nb\nc\nd\ne")
