@@ -207,7 +207,10 @@ def _cut_until_sent_fits(plan: Planned, tokens_left: Tokens, asked: Tokens, star
         over = plan.by_rule.upper - plan.fixed.upper - tokens_left
         if over <= 0:
             return plan
-        asked = min(asked, plan.trimmed.count(plan.ledger).upper) - over  # for more, the policies cut the same
+        kept = plan.trimmed.count(plan.ledger).upper
+        if kept > asked:  # the policies can do no more
+            break
+        asked = kept - over  # for more, the policies cut the same
         if asked < 0:
             break
         plan = plan.leaving(trim(plan.ledger, settings, asked, start), plan.ledger)

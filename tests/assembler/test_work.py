@@ -773,3 +773,20 @@ def test_parallel_results_are_priced_as_one_for_as_much_as_they_say(model: str) 
         return work
 
     assert counted(200) <= 2.1 * counted(100)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "gemini", "bedrock", "mistral"])
+def test_an_error_of_an_api_that_merges_messages_asks_policies_as_often_as_one_of_chat(
+    dialect: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = [*dicts(20), {"role": "user", "content": "x" * 500}]
+    asked = cuts_asked(monkeypatch)
+
+    def refused(name: str) -> int:
+        before = len(asked)
+        assembler = Assembler(Budget(300, counter=len), dialect=name, on_overflow=TrimOldest())
+        with pytest.raises(ContextLengthError):
+            assembler.add_messages(history).build()
+        return len(asked) - before
+
+    assert refused(dialect) <= refused("openai_chat")
