@@ -58,6 +58,10 @@ DECLARATIONS: list[tuple[str, dict[str, Any], int]] = [
     (GOOGLE_2_5, declared(one_property(title="City Name"), response=EMPTY), 2 + 18 + 10 + 5),
     (GOOGLE_2, declared(), 1),
     (GOOGLE_2, declared(one_property()), 2 + 1 + 2),
+    (GOOGLE_2, declared({**one_property(), "required": []}), 2 + 1 + 1),
+    (GOOGLE_2, declared(one_property(type="array", items={"type": "string"})), 2 + 1 + 1 + 1 + 1),
+    (GOOGLE_2, declared({**EMPTY, "properties": {"a b": {"type": "string"}}, "required": ["a b"]}), 3 + 1 + 1 + 2),
+    (VERTEX_2_5, declared({**EMPTY, "properties": {"a b": {"type": "string"}}, "required": ["a b"]}), 3 + 1 + 1 + 2),
     (VERTEX_2_5, declared(), 1),
     (VERTEX_2_5, declared(one_property(description="Where")), 3 + 1 + 2),
     (VERTEX_3, declared(one_property()), 2 + 1 + 2),
@@ -406,7 +410,7 @@ ANSWER = {"type": "OBJECT", "title": "Weather", "properties": {"sky": {"type": "
 
 
 @pytest.mark.parametrize(
-    ("model", "tokens"), [(GOOGLE_2, 1 + 1 + 2 + 3), (GOOGLE_2_5, 0), (GOOGLE_3, 0), (VERTEX_2_5, 0)]
+    ("model", "tokens"), [(GOOGLE_2, 1 + 1 + 1 + 3), (GOOGLE_2_5, 0), (GOOGLE_3, 0), (VERTEX_2_5, 0)]
 )
 def test_the_schema_of_an_answer_is_billed_by_2_0_only(model: str, tokens: int) -> None:
     with_it = billed(model, generationConfig={"responseSchema": ANSWER})

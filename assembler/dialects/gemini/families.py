@@ -73,6 +73,8 @@ class Family(Row):
     """Each property of a schema, beyond its key and description."""
     argument_described: int = 0
     """What a property's description adds or saves, on top of its words."""
+    repeats_required: bool = False
+    """Whether the key of a required property is billed again, in the list of them."""
     optional: Count = _FREE
     """Each property that is not required."""
     nested: Count

@@ -122,6 +122,8 @@ class _Schema:
             yield self.family.described_argument if fields_in(held).get("description") else self.family.argument
             if key not in required:
                 yield self.family.optional
+            elif self.family.repeats_required:
+                self.texts.append(key)
             yield self._price_nested(held, at)
 
     def _price_reference(self, name: str, at: _Position) -> Count:
