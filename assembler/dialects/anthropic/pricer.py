@@ -77,13 +77,16 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, its framing and the opening, and the tools with their hidden prompt."""
         texts = [piece.text for piece in pieces]
-        has_system = any(texts) or any(map(_list_texts, head))
+        in_head = [text for message in head for text in _list_texts(message)]
+        has_system = any(texts) or bool(in_head)
         return FixedPrices(
             pieces=self._price_pieces(texts),
             head=tuple(self._price_head(message) for message in head),
             tools=tuple(self._grade_count(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
-            framing=self.family.opening + claude.price_system(self.family, Has.what(has_system, tools)),
+            framing=self.family.opening
+            + claude.price_system(self.family, Has.what(has_system, tools))
+            + claude.price_system_edge([*texts, *in_head], self.count),
         )
 
     def message(self, message: Message) -> Count:

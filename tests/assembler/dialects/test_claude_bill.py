@@ -449,3 +449,20 @@ def test_an_unrecorded_model_on_converse_is_estimated_with_a_margin_for_another_
     price, newest = (count_request(request, dialect=anthropic, model=name) for name in (model, "claude-sonnet-5"))
     assert price.grade is Grade.ESTIMATED
     assert price.upper >= newest.upper + 700
+
+
+@pytest.mark.parametrize("as_blocks", [False, True])
+def test_blanks_at_the_beginning_of_the_system_text_are_counted_in_their_place(as_blocks: bool) -> None:
+    # tidyverse/ellmer (MIT), a recorded request to claude-sonnet-4, billed 61 tokens, read 2026-11
+    system = "\n  You are an expert R programmer who prefers the tidyverse.\n"
+    asked = (
+        "\n  How can I compute the mean and median of variables a, b, c, and so on,\n"
+        "  all the way up to z, grouped by age and sex.\n"
+    )
+    request = {
+        "system": [{"type": "text", "text": system}] if as_blocks else system,
+        "messages": [{"role": "user", "content": asked}],
+    }
+    assert count_request(request, dialect="anthropic", model="claude-sonnet-4-20250514").tokens == 61
+    built = Assembler(Budget(1_000, model="claude-sonnet-4-20250514"), dialect=anthropic).set_instruction(system)
+    assert built.set_messages([{"role": "user", "content": asked}]).build().count.tokens == 61
