@@ -122,8 +122,12 @@ def add_differences(differences: Sequence[Difference]) -> Difference:
     """The sum of differences. Faster than `+`, because it makes none for each step."""
     if not differences:
         return Difference()
-    tokens, upper = sum(each.tokens for each in differences), sum(each.upper for each in differences)
-    return Difference(tokens, max(each.grade for each in differences), upper)
+    tokens, grade, upper = 0, Grade.EXACT, 0
+    for each in differences:
+        tokens += each.tokens
+        grade = each.grade if each.grade > grade else grade
+        upper += each.upper
+    return Difference(tokens, grade, upper)
 
 
 _SHARED = 4096

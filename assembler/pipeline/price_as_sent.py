@@ -23,7 +23,7 @@ from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.pipeline.build_memory import BuildMemory
 from assembler.pricing.media.reading import GIVEN
 from assembler.pricing.opaque import is_measured
-from assembler.pricing.pricer import MergingPricer, price_beginning, price_sent, priced_layout, priced_request
+from assembler.pricing.pricer import MergingPricer, price_ends, price_sent, priced_layout, priced_request
 from assembler.regions.layout import Layout
 from budgets import Count
 from budgets.count import Difference, add_differences, total
@@ -138,8 +138,7 @@ def price_request(
     count = total([step.price for step in steps], fixed)
     if steps:
         found = [step.behind for step in steps[1:] if step.behind is not None]
-        if (beginning := price_beginning(pricer, steps[0].messages)) is not None:
-            found.append(beginning)
+        found += price_ends(pricer, steps[0].messages, steps[-1].messages)
         if found:
             count += add_differences(found)
     return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)

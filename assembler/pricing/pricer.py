@@ -22,7 +22,7 @@ from assembler.regions.tools import Tool
 from assembler.text.runs import runs
 from budgets import Count, TokenCounter, Tokens
 from budgets.apportion import settle
-from budgets.count import NOTHING, Difference, adds_at_seams, total
+from budgets.count import NOTHING, Difference, add_differences, adds_at_seams, total
 from budgets.value import Value
 
 Region: TypeAlias = Literal["instruction", "capability", "knowledge", "conversation", "framing"]
@@ -177,6 +177,10 @@ class MergingPricer(Pricer, Protocol):
         """What a message costs more or less after `before`, None for the first. Returns None for no difference."""
         return None
 
+    def difference_at_end(self, message: Message) -> Difference | None:
+        """What the last message of a request costs less because it is the last. Returns None for no difference."""
+        return None
+
     def spares(self) -> Tokens:
         """The most tokens that a message can save by being sent in one turn with its neighbours."""
         return 2 * self.message(user_message("a")).upper
@@ -214,8 +218,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
     question_at = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=(), options={}))
     price = fixed + price_sent(pricer, layout.messages, question_at)
-    if (beginning := price_beginning(pricer, layout.messages)) is not None:
-        price += beginning
+    price += add_differences(price_ends(pricer, layout.messages, layout.messages))
     return price + pricer.when_sent().options(layout) if layout.options else price
 
 
@@ -293,9 +296,14 @@ def price_sent(pricer: MergingPricer, messages: Sequence[Message], question_at: 
     return price
 
 
-def price_beginning(pricer: MergingPricer, messages: Sequence[Message]) -> Difference | None:
-    """What the first message of a request costs more because it is the first. None for nothing."""
-    return pricer.difference_after(messages[0], None) if messages else None
+def price_ends(pricer: MergingPricer, first: Sequence[Message], last: Sequence[Message]) -> list[Difference]:
+    """What a request costs more or less because of the first of these messages, and because of the last of those."""
+    found = list[Difference]()
+    if first and (more := pricer.difference_after(first[0], None)) is not None:
+        found.append(more)
+    if last and (more := pricer.difference_at_end(last[-1])) is not None:
+        found.append(more)
+    return found
 
 
 def answered_at_once(messages: Sequence[Message], together: Callable[[Message, Message], bool]) -> Sequence[Message]:

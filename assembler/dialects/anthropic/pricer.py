@@ -77,16 +77,16 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def fixed(self, pieces: Sequence[Piece], head: Sequence[Message], tools: Sequence[Tool]) -> FixedPrices:
         """Price the system text in pieces, its framing and the opening, and the tools with their hidden prompt."""
         texts = [piece.text for piece in pieces]
-        in_head = [text for message in head for text in _list_texts(message)]
-        has_system = any(texts) or bool(in_head)
+        of_system = [*filter(None, texts), *(text for message in head for text in _list_texts(message))]
+        has = Has.what(bool(of_system), tools)
         return FixedPrices(
             pieces=self._price_pieces(texts),
             head=tuple(self._price_head(message) for message in head),
             tools=tuple(self._grade_count(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
             framing=self.family.opening
-            + claude.price_system(self.family, Has.what(has_system, tools))
-            + claude.price_system_edge([*texts, *in_head], self.count),
+            + claude.price_system(self.family, has)
+            + claude.price_system_edges(of_system, self.family, has, self.count),
         )
 
     def message(self, message: Message) -> Count:
@@ -129,8 +129,13 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
     def difference_after(self, message: Message, before: Message | None) -> Difference | None:
         """Price a message's position: an assistant's opening adds a user turn, and user messages may share a turn."""
         if before is None:
-            return claude.price_beginning(message)
+            return claude.price_beginning(message) if message.role == "assistant" else None
         return claude.price_behind(message, before, self.family, self.count)
+
+    def difference_at_end(self, message: Message) -> Difference | None:
+        """Price words of the assistant's at the end, which it goes on with."""
+        continued = message.role == "assistant" and message.parts and type(message.parts[-1]) is str
+        return claude.CONTINUED if continued else None
 
     def forgets_reasoning(self) -> bool:
         """Whether at a question the API drops all earlier reasoning, unbilled: up to Claude 4.5."""

@@ -97,6 +97,10 @@ class RuledMergingPricer(RuledPricer, MergingPricer):
         """The rules' pricer for sent messages, with its prices changed in the same way."""
         return attrs.evolve(self, rules=self.rules.when_sent())
 
+    def difference_at_end(self, message: Message) -> Difference | None:
+        """Delegate to the rules."""
+        return self.rules.difference_at_end(message)
+
     def spares(self) -> Tokens:
         """Delegate to the rules."""
         return self.rules.spares()

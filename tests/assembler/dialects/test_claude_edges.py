@@ -1,0 +1,94 @@
+"""Claude's texts cost what was billed for them where they meet each other, the prompt or its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assembler import Assembler, count_request
+from assembler.dialects import anthropic, bedrock
+from assembler.dialects.anthropic.dialect import Anthropic
+from assembler.dialects.blocks.turns import Ending
+from budgets import Budget, claude_counter
+
+SONNET = "claude-sonnet-4-5"
+WEATHER = {"name": "weather", "input_schema": {"type": "object", "properties": {}}}
+
+
+def billed(*messages: dict[str, Any], model: str = SONNET, **fields: Any) -> int:
+    return count_request({"messages": [*messages], **fields}, dialect=anthropic, model=model).tokens
+
+
+def user(*texts: str) -> dict[str, Any]:
+    return {"role": "user", "content": [{"type": "text", "text": text} for text in texts]}
+
+
+# ── what was billed: public test recordings of Mirascope/mirascope, simonw/llm, 2026-11 ──
+
+
+def test_a_question_in_two_blocks_costs_what_was_billed_for_it() -> None:
+    """Recorded by Mirascope/mirascope: "What is " and "5 + 5?" were billed as one text."""
+    assert billed(user("What is ", "5 + 5?"), model="claude-haiku-4-5") == 16
+
+
+def test_a_greeting_that_the_model_goes_on_from_costs_what_was_billed_for_it() -> None:
+    """Recorded by simonw/llm."""
+    said = "Hello! How are you doing today? Is there anything I can help you with?"
+    answer = {"role": "assistant", "content": [{"type": "text", "text": said}]}
+    assert billed(user("Hi"), answer, model="claude-sonnet-4-20250514") == 25
+
+
+# ── laws ──
+
+
+@pytest.mark.parametrize("model", [SONNET, "claude-opus-4-7", "claude-sonnet-5"])
+def test_texts_of_one_message_cost_together_what_their_whole_costs(model: str) -> None:
+    assert billed(user("un", "believ", "able. ", "1", "23"), model=model) == billed(
+        user("unbelievable. 123"), model=model
+    )
+
+
+def test_a_cache_mark_between_two_texts_costs_nothing() -> None:
+    texts, mark = [{"text": "What is "}, {"text": "5 + 5?"}], {"cachePoint": {"type": "default"}}
+    plain, marked = (
+        count_request(
+            {"messages": [{"role": "user", "content": content}]}, dialect=bedrock, model=f"anthropic.{SONNET}"
+        )
+        for content in (texts, [texts[0], mark, texts[1]])
+    )
+    assert plain.tokens == marked.tokens == billed(user("What is 5 + 5?"))
+
+
+def test_a_result_that_ends_with_an_exclamation_mark_costs_as_much_as_with_a_full_stop() -> None:
+    """Recorded by crmne/ruby_llm and lmnr-ai/lmnr-python: the mark and the tag after it are one token."""
+
+    def answered(text: str) -> int:
+        call = {"type": "tool_use", "id": "t1", "name": "weather", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": text}
+        turns = {"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}
+        return billed(user("q"), *turns, tools=[WEATHER])
+
+    of = claude_counter(SONNET)
+    assert of("Sunny!") == of("Sunny.")
+    assert answered("Sunny!") == answered("Sunny.") - 1 + (of(".<") - of("."))
+
+
+@pytest.mark.parametrize(
+    ("model", "tools", "saved"),
+    [(SONNET, [], 0), (SONNET, [WEATHER], 1), ("claude-sonnet-4-6", [], 1), ("claude-sonnet-5", [], 0)],
+)
+def test_a_line_break_after_a_system_text_joins_the_one_before_the_next_section(
+    model: str, tools: list[Any], saved: int
+) -> None:
+    of, asked = claude_counter(model), {"tools": tools} if tools else {}
+    ended, plain = (billed(user("q"), model=model, system=text, **asked) for text in ("Be terse.\n    ", "Be terse."))
+    assert plain - ended == of("Be terse.") - of("Be terse.\n    ") + saved
+
+
+def test_a_build_that_ends_with_the_assistant_is_priced_like_its_request() -> None:
+    history = [{"role": "user", "content": "Answer in JSON."}, {"role": "assistant", "content": "{"}]
+    built = Assembler(Budget(10_000, model=SONNET), dialect=Anthropic(ending=Ending.ANY)).add_messages(history).build()
+    counted = count_request(built.request(), dialect=anthropic, model=SONNET)
+    assert built.count == counted
+    assert counted.tokens == billed(user("Answer in JSON."), {"role": "assistant", "content": "{"})
