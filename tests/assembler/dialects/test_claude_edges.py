@@ -39,6 +39,15 @@ def test_a_greeting_that_the_model_goes_on_from_costs_what_was_billed_for_it() -
     assert billed(user("Hi"), answer, model="claude-sonnet-4-20250514") == 25
 
 
+def test_a_system_text_that_begins_with_a_brace_and_a_colon_costs_what_was_billed_for_it() -> None:
+    """Recorded by patvice/ruby_llm-mcp: a hash of Ruby's as text. Behind a word it costs no more."""
+    system, model = '{:type=>"text", :text=>"You are a helpful assistant."}', "claude-3-5-sonnet-20240620"
+    assert billed(user("Hello, how are you?"), system=system, model=model) == 31
+    of = claude_counter(model)
+    plain = billed(user("Hello, how are you?"), system=f"So {system}", model=model)
+    assert plain == 7 + of("Hello, how are you?") + of(f"So {system}")
+
+
 # ── laws ──
 
 
