@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -33,6 +33,7 @@ from assembler.dialects.hosts.pricing import (
     price_items,
     price_message,
     price_request,
+    price_seam,
     price_system,
     price_text,
     price_tool,
@@ -84,12 +85,13 @@ class HostBill(JoiningPricer):
         has_text = any(price.upper and is_text for price, is_text in zip(each_of_head, of_texts, strict=True))
         system = price_system(text, self.family, self.count) if text or not has_text else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
+        said = text or next(filter(None, map(lone_text, head)), "") if tools else ""
         own_tools, tooling = split_framing(price_tools(tools, self.family, self.count), each_tool)
         return FixedPrices(
             pieces=own_pieces,
             head=each_of_head,
             tools=own_tools,
-            tooling=tooling,
+            tooling=tooling + price_seam(said, self.family, self.count),
             framing=price_request(self.family, self.count, api=self.api) + around_system,
         )
 
@@ -129,7 +131,7 @@ class HostBill(JoiningPricer):
         price = price_fields(message, self.count) if chat else self._price_reasoning(message)
         calls = any(isinstance(part, Call) for part in message.parts)
         shown = chat and any(type(part) is Thinking and _is_shown(part, message) for part in message.parts)
-        hidden = self.family.behind_thought if shown and not calls else NOTHING
+        hidden = (self.family.before_calls if calls else self.family.behind_thought) if shown else NOTHING
         if not (self.family.forgets_callers if calls else self.family.forgets_thoughts):
             return price + hidden
         kept = attrs.evolve(message, parts=tuple(part for part in message.parts if not isinstance(part, Thinking)))
@@ -195,7 +197,20 @@ class HostBill(JoiningPricer):
         if choice == "none" and self.family.hides_tools_unchosen:
             functions = self._complete_schemas([tool for tool in layout.tools if tool.api is None])
             return NOTHING - price_tools(functions, self.family, self.count)
+        if self.family.hides_other_tools and isinstance(choice, Mapping):
+            chosen = cast("Mapping[str, Any]", choice)
+            named = fields_in(chosen, "function") or chosen
+            tokens = self._price_others(layout.tools, named.get("name")).tokens
+            return Difference(self.family.forced.tokens - tokens, Grade.ESTIMATED, self.family.forced.upper)
         return self.family.forced - NOTHING if choice == "required" or isinstance(choice, Mapping) else Difference()
+
+    def _price_others(self, tools: Sequence[Tool], named: object) -> Count:
+        """Price the tools beside the chosen one, which is shown alone. 0 if the choice names none of them."""
+        functions = self._complete_schemas([tool for tool in tools if tool.api is None])
+        others = [tool for tool in functions if tool.name != named]
+        if len(others) == len(functions):
+            return NOTHING
+        return total(price_tool(tool, self.family, self.count) for tool in others)
 
 
 def _is_shown(thought: Thinking, message: Message) -> bool:

@@ -48,6 +48,7 @@ class Definitions(enum.Enum):
     SPACED = "JSON with a blank after each comma and colon"
     COMPACT = "JSON without blanks"
     INDENTED = "JSON with each value on a line, indented by four"
+    TAGGED = "spaced JSON on a line each, calls and results in the tags of DeepSeek V4"
     DECLARED = "tools and calls in the format of gpt-oss, schemas as spaced JSON"
 
 
@@ -94,6 +95,8 @@ class Family(Row):
     """The framing of reasoning that is sent back. Priced to be safe: most templates drop that of past turns."""
     behind_thought: Count = NOTHING
     """The hidden reasoning that the shown one brings back, in an answer without calls on Chat."""
+    before_calls: Count = NOTHING
+    """The tag that opens reasoning beside calls, where the one that closes it is there without any."""
     argument: Count = NOTHING
     """What each argument of a past call costs on top of its name and value, if the template tags them separately."""
     result: Count = NOTHING
@@ -101,6 +104,8 @@ class Family(Row):
     """Whether the text of a result is written as a JSON string."""
     hides_tools_unchosen: bool = False
     """Whether tools are left out if none may be called."""
+    hides_other_tools: bool = False
+    """Whether a tool that must be called is shown alone. The bound includes the others."""
     hides_schemas: bool = False
     """Whether an output schema is enforced and not shown. The bound includes it."""
     silent_beside_calls: bool = False

@@ -15,6 +15,7 @@ from typing import Any, assert_never
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
+from assembler.dialects.hosts.dsml import write_calls, write_result
 from assembler.dialects.hosts.families import Definitions, Family, price_texts
 from assembler.dialects.hosts.harmony import declaration, declare_tools
 from assembler.dialects.openai.framing import OpenAIApi
@@ -48,10 +49,23 @@ def price_system(text: str | None, family: Family, count: TokenCounter) -> Count
     return family.system + price_text(text, family, count) if text else family.no_system
 
 
+def price_seam(text: str, family: Family, count: TokenCounter) -> Count:
+    """Price the blank line between a system text and the tools that a template writes behind it."""
+    if not text or family.definitions is not Definitions.TAGGED:
+        return NOTHING
+    return Count(max(count(f"{text}\n\n") - count(text), 0))
+
+
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Price one message with its framing. Raises `UnsupportedContentError` for media of a kind that no API has."""
     texts: list[str] = []
-    framing = [_frame_message(message, family), *(_frame_part(part, family, texts) for part in message.parts)]
+    parts = message.parts
+    if family.definitions is Definitions.TAGGED and any(isinstance(part, Call) for part in parts):
+        said = "".join(part for part in parts if isinstance(part, str))
+        texts += write_calls(said, [part for part in parts if isinstance(part, Call)])
+        parts = tuple(part for part in parts if not isinstance(part, str | Call))
+    marks = Count(max(len(texts) - 1, 0))
+    framing = [_frame_message(message, family), marks, *(_frame_part(part, family, texts) for part in parts)]
     price = total(framing) + price_texts(texts, count, family.stand_in)
     if not family.silent_beside_calls or not any(isinstance(part, Call) for part in message.parts):
         return price
@@ -72,6 +86,8 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """Price one definition in the template's form of name, description and parameters."""
     if family.definitions is Definitions.DECLARED:
         return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
+    if family.definitions is Definitions.TAGGED:
+        return family.tool + price_text(_write_line(tool, family), family, count)
     definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return family.tool + price_text(_spell_definition(definition, family).translate(family.escapes), family, count)
 
@@ -82,13 +98,26 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
         return NOTHING
     if family.definitions is Definitions.DECLARED:
         return family.tooling + total([family.tool] * len(tools)) + price_text(declare_tools(tools), family, count)
+    if family.definitions is Definitions.TAGGED:  # with a blank line behind the last one
+        text = "".join(_write_line(tool, family) for tool in tools)
+        return family.tooling + total([family.tool] * len(tools)) + price_text(f"{text}\n", family, count)
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 
-def _quote_texts(parts: Sequence[Part]) -> Sequence[Part]:
-    """The parts of a result with its texts as one JSON string, which is there even if it is empty."""
-    quoted = json.dumps("".join(part for part in parts if isinstance(part, str)), ensure_ascii=False)
-    return (quoted, *(part for part in parts if not isinstance(part, str)))
+def _write_line(tool: Tool, family: Family) -> str:
+    """The definition on a line, without what was not sent."""
+    definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return f"{_spell_definition({key: value for key, value in definition.items() if value}, family)}\n"
+
+
+def _write_result(result: Result, family: Family) -> Sequence[Part]:
+    """The parts of a result as its template writes them: between tags, or as a JSON string, even if it is empty."""
+    tagged = family.definitions is Definitions.TAGGED
+    if not tagged and not family.quotes_results:
+        return result.parts
+    text = "".join(part for part in result.parts if isinstance(part, str))
+    written = write_result(text) if tagged else json.dumps(text, ensure_ascii=False)
+    return (written, *(part for part in result.parts if not isinstance(part, str)))
 
 
 def _price_argument_tags(call: Call, family: Family) -> Count:
@@ -133,8 +162,7 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
             texts.extend((legal_name(part.name), part.arguments))
             return family.call + _price_argument_tags(part, family)
         case Result():
-            parts = _quote_texts(part.parts) if family.quotes_results else part.parts
-            return family.result + total(_frame_part(inner, family, texts) for inner in parts)
+            return family.result + total(_frame_part(inner, family, texts) for inner in _write_result(part, family))
         case Thinking():
             texts.append(part.text)
             return family.thought

@@ -1,0 +1,132 @@
+"""DeepSeek V4 costs what the text of its open encoder does (encoding_dsv4.py, MIT), written out here by hand."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from assembler import count_request
+from assembler.dialects import openai_chat
+from budgets import Count, open_model_counter
+
+HEADING = """## Tools
+
+You have access to a set of tools to help answer the user's question. You can invoke tools by writing a \
+"<｜DSML｜tool_calls>" block like the following:
+
+<｜DSML｜tool_calls>
+<｜DSML｜invoke name="$TOOL_NAME">
+<｜DSML｜parameter name="$PARAMETER_NAME" string="true|false">$PARAMETER_VALUE</｜DSML｜parameter>
+...
+</｜DSML｜invoke>
+<｜DSML｜invoke name="$TOOL_NAME2">
+...
+</｜DSML｜invoke>
+</｜DSML｜tool_calls>
+
+String parameters should be specified as is and set `string="true"`. For all other types (numbers, booleans, arrays, \
+objects), pass the value in JSON format and set `string="false"`.
+
+If thinking_mode is enabled (triggered by <think>), you MUST output your complete reasoning inside <think>...</think> \
+BEFORE any tool calls or final response.
+
+Otherwise, output directly after </think> with tool calls or final response.
+
+### Available Tool Schemas
+
+"""
+CLOSING = """
+
+You MUST strictly follow the above defined tool name and parameter schemas to invoke tool calls.
+"""
+LOOK = '{"name": "look", "description": "Looks.", "parameters": {"type": "object", "properties": {"at": {}, "n": {}}}}'
+WAIT = '{"name": "wait", "description": "Waits.", "parameters": {"type": "object", "properties": {}}}'
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "look": {"type": "object", "properties": {"at": {}, "n": {}}},
+    "wait": {"type": "object", "properties": {}},
+}
+TOOLS = [
+    {"type": "function", "function": {"name": name, "description": f"{name.title()}s.", "parameters": parameters}}
+    for name, parameters in PARAMETERS.items()
+]
+SYSTEM = {"role": "system", "content": "Be brief."}
+USER = {"role": "user", "content": "Is it 7?"}
+MARKS = re.compile("(｜DSML｜|<｜[^｜]+｜>|</?think>)")
+plain = open_model_counter("deepseek")
+
+
+def cost(text: str) -> int:
+    """Each mark is one token."""
+    pieces = MARKS.split(text)
+    return len(pieces) // 2 + sum(map(plain, pieces[::2]))
+
+
+def counted(*messages: dict[str, Any], **options: Any) -> Count:
+    request = {"messages": list(messages), "tools": TOOLS, **options}
+    return count_request(request, dialect=openai_chat, model="deepseek-v4-flash")
+
+
+def call(name: str, arguments: str, place: int = 0) -> dict[str, Any]:
+    return {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def result(text: str, place: int = 0) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": f"c{place}", "content": text}
+
+
+ASKED = f"Be brief.\n\n{HEADING}{LOOK}\n{WAIT}{CLOSING}<｜User｜>Is it 7?<｜Assistant｜>"
+LOOKED = """
+
+<｜DSML｜tool_calls>
+<｜DSML｜invoke name="look">
+<｜DSML｜parameter name="at" string="true">a & b</｜DSML｜parameter>
+<｜DSML｜parameter name="n" string="false">{"c":[1,null]}</｜DSML｜parameter>
+</｜DSML｜invoke>"""
+WAITED = """
+<｜DSML｜invoke name="wait">
+
+</｜DSML｜invoke>
+</｜DSML｜tool_calls><｜end▁of▁sentence｜>"""
+BEGIN, ANSWER = "<｜begin▁of▁sentence｜>", "<｜Assistant｜></think>"
+
+
+@pytest.mark.parametrize("thought", [None, "Look twice."])
+def test_a_history_costs_what_deepseeks_encoder_writes(thought: str | None) -> None:
+    calls = [call("look", '{"at": "a & b", "n": {"c": [1, null]}}'), call("wait", "{}", 1)]
+    turn = {"role": "assistant", "content": "Sure.", "tool_calls": calls}
+    if thought:
+        turn["reasoning_content"] = thought
+    shown = (
+        f"{BEGIN}{ASKED}{f'<think>{thought}' if thought else ''}</think>Sure.{LOOKED}{WAITED}"
+        f"<｜User｜><tool_result>7</tool_result>\n\n<tool_result></tool_result>{ANSWER}"
+    )
+    assert counted(SYSTEM, USER, turn, result("7"), result("", 1)).tokens == cost(shown)
+
+
+@pytest.mark.parametrize("said", ["Be brief.", "Be brief\n    ", "Say )"])
+def test_a_system_text_is_counted_with_the_blank_line_before_the_tools(said: str) -> None:
+    shown = f"{BEGIN}{said}\n\n{HEADING}{LOOK}\n{WAIT}{CLOSING}<｜User｜>Is it 7?{ANSWER}"
+    assert counted({"role": "system", "content": said}, USER).tokens == cost(shown)
+
+
+def test_tools_without_a_system_text_begin_the_prompt() -> None:
+    assert counted(USER).tokens == cost(f"{BEGIN}{HEADING}{LOOK}\n{WAIT}{CLOSING}<｜User｜>Is it 7?{ANSWER}")
+
+
+def test_a_chosen_tool_is_shown_alone_and_its_call_is_begun() -> None:
+    chosen = counted(USER, tool_choice={"type": "function", "function": {"name": "wait"}})
+    begun = "\n\n<｜DSML｜tool_calls>\n"
+    assert chosen.tokens == cost(f"{BEGIN}{HEADING}{WAIT}{CLOSING}<｜User｜>Is it 7?{ANSWER}{begun}")
+    assert chosen.upper > counted(USER).upper  # the other may be shown
+    assert counted(USER, tool_choice="required").tokens == counted(USER).tokens + cost(begun)
+
+
+@pytest.mark.parametrize("arguments", ["{not json", "[7]", ""])
+def test_arguments_that_are_no_object_are_written_as_they_are(arguments: str) -> None:
+    turn = {"role": "assistant", "content": None, "tool_calls": [call("wait", arguments)]}
+    begun = '\n\n<｜DSML｜tool_calls>\n<｜DSML｜invoke name="wait">'
+    written = f"{begun}\n{arguments}\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>"
+    shown = f"{BEGIN}{ASKED}</think>{written}<｜end▁of▁sentence｜><｜User｜><tool_result>7</tool_result>{ANSWER}"
+    assert counted(SYSTEM, USER, turn, result("7")).tokens == cost(shown)
