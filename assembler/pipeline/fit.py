@@ -17,6 +17,7 @@ from assembler.conversation.policy_memory import read_remembered
 from assembler.conversation.turns import is_head, opens_turn
 from assembler.errors import ConversationError, UnsupportedContentError
 from assembler.pipeline.choose import floor_of, host_of
+from assembler.pipeline.cut_less import cut_less
 from assembler.pipeline.gather import Gathered
 from assembler.pipeline.ladder import Known, Trimmed, keep_all
 from assembler.pipeline.last_decision import continue_decision, first_changed, last_decision_of
@@ -194,7 +195,8 @@ def _plan_by_sum(uncut: Planned, start: Known | None = None, reserved: Tokens = 
     asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
     plan = uncut.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
     if plan.merges:
-        return _cut_until_sent_fits(_add_turns_that_fit(plan, tokens_left, start), tokens_left, asked, start)
+        fitted = _cut_until_sent_fits(_add_turns_that_fit(plan, tokens_left, start), tokens_left, asked, start)
+        return cut_less(fitted, tokens_left) if start is None else fitted
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
         raise _make_overflow(plan, settings.budget, least, tokens_left)
     return plan

@@ -39,7 +39,7 @@ class KeepRelevant:
     `context.served_after(previous)` and the report's cache row show the cost of a choice.
 
     The text of a turn is its messages, calls and results, without thinking. O(messages that stay) and one call of
-    `score`; with `low_water`, one call for each such moment in the replay.
+    `score`, a few for an API that merges messages; with `low_water`, one call for each such moment in the replay.
     """
 
     score: Score = attrs.field(factory=BM25, validator=a_plain_function)

@@ -14,6 +14,7 @@ from assembler import (
     ClearReasoning,
     ClearToolResults,
     ContextLengthError,
+    KeepRelevant,
     Placement,
     Policy,
     Refuse,
@@ -82,3 +83,32 @@ def test_of_user_messages_that_are_sent_merged_as_many_stay_as_fit_as_they_are_s
     for window in range(costs[0], costs[-1] + 1):
         made = Assembler(Budget(window, model=model), dialect=dialect, on_overflow=TrimOldest()).add_messages(said)
         assert len(made.build().messages) == sum(one <= window for one in costs)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "gemini", "mistral"])
+@pytest.mark.parametrize(
+    "ladder",
+    [[KeepRelevant(lambda _, texts: [*range(len(texts))], keep_turns=1)], [ClearReasoning(), TrimOldest()]],
+    ids=["chosen", "on a ladder"],
+)
+def test_no_policy_drops_a_turn_with_which_the_request_fits_as_it_is_sent(ladder: Any, dialect: str) -> None:
+    """Both drop the oldest turn first. By the sum of the prices a turn went for 3 to 20 tokens that merging saves."""
+    model = {"gemini": "gemini-2.5-flash", "mistral": "mistral-large-latest"}.get(dialect, "claude-sonnet-4-5")
+    said: list[Any] = []
+    for place in range(4):
+        ids, asked = [f"call{place:03}{side}" for side in "ab"], {"name": "find", "arguments": '{"q": "x"}'}
+        calls = [{"id": one, "type": "function", "function": asked} for one in ids]
+        said += [{"role": "user", "content": f"question {place} " * 3}]
+        said += [{"role": "assistant", "content": "I look.", "tool_calls": calls}]
+        said += [{"role": "tool", "tool_call_id": one, "content": "found " * 9} for one in ids]
+    said.append({"role": "user", "content": "and now?"})
+    tool = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
+
+    def made(window: int, first: int, policy: Any) -> Assembler:
+        budget = Budget(window, model=model)
+        return Assembler(budget, dialect=dialect, on_overflow=policy).set_tools([tool]).add_messages(said[first:])
+
+    costs = {first: made(10_000, first, Refuse()).build().count.upper for first in range(0, 17, 4)}
+    for window in sorted({cost + off for cost in costs.values() for off in range(-2, 3) if cost + off >= costs[16]}):
+        fitting = min(first for first, cost in costs.items() if cost <= window)
+        assert len(made(window, 0, ladder).build().messages) == len(said[fitting:]), window
