@@ -85,13 +85,14 @@ class HostBill(JoiningPricer):
         has_text = any(price.upper and is_text for price, is_text in zip(each_of_head, of_texts, strict=True))
         system = price_system(text, self.family, self.count) if text or not has_text else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
-        said = text or next(filter(None, map(lone_text, head)), "") if tools else ""
+        said = text or next(filter(None, map(lone_text, head)), "")
+        seam = price_seam(said, self.family, self.count) if tools else NOTHING
         own_tools, tooling = split_framing(price_tools(tools, self.family, self.count), each_tool)
         return FixedPrices(
             pieces=own_pieces,
             head=each_of_head,
             tools=own_tools,
-            tooling=tooling + price_seam(said, self.family, self.count),
+            tooling=tooling + seam,
             framing=price_request(self.family, self.count, api=self.api) + around_system,
         )
 

@@ -49,6 +49,7 @@ class Definitions(enum.Enum):
     COMPACT = "JSON without blanks"
     INDENTED = "JSON with each value on a line, indented by four"
     TAGGED = "spaced JSON on a line each, calls and results in the tags of DeepSeek V4"
+    XML = "tools, calls and results in the tags of Qwen 3 Coder"
     DECLARED = "tools and calls in the format of gpt-oss, schemas as spaced JSON"
 
 
@@ -85,6 +86,8 @@ class Family(Row):
     """The framing of a message with results, without that of each result."""
     tooling: Count = NOTHING
     """The hidden preamble of a request with tools."""
+    tools_alone: Count = NOTHING
+    """The template's own system text where a request has tools and none of its own."""
     tool: Count = NOTHING
     escapes: Mapping[int, str] = attrs.field(factory=dict[int, str], repr=False)
     """The characters that definitions escape beyond what JSON demands: a table of `str.translate`."""

@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.hosts.dsml import write_calls, write_result
+from assembler.dialects.hosts import dsml, qwen_xml
 from assembler.dialects.hosts.families import Definitions, Family, price_texts
 from assembler.dialects.hosts.harmony import declaration, declare_tools
 from assembler.dialects.openai.framing import OpenAIApi
@@ -26,6 +26,9 @@ from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import object_in
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
+
+_WRITERS = {Definitions.TAGGED: dsml, Definitions.XML: qwen_xml}
+"""Who writes past calls and results where the template tags them: the texts between marks of one token each."""
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
@@ -50,8 +53,10 @@ def price_system(text: str | None, family: Family, count: TokenCounter) -> Count
 
 
 def price_seam(text: str, family: Family, count: TokenCounter) -> Count:
-    """Price the blank line between a system text and the tools that a template writes behind it."""
-    if not text or family.definitions is not Definitions.TAGGED:
+    """Price the blank line between a system text and the tools behind it, or the template's own text without one."""
+    if not text:
+        return family.tools_alone
+    if family.definitions not in _WRITERS:
         return NOTHING
     return Count(max(count(f"{text}\n\n") - count(text), 0))
 
@@ -60,9 +65,10 @@ def price_message(message: Message, family: Family, count: TokenCounter) -> Coun
     """Price one message with its framing. Raises `UnsupportedContentError` for media of a kind that no API has."""
     texts: list[str] = []
     parts = message.parts
-    if family.definitions is Definitions.TAGGED and any(isinstance(part, Call) for part in parts):
+    writer = _WRITERS.get(family.definitions)
+    if writer is not None and any(isinstance(part, Call) for part in parts):
         said = "".join(part for part in parts if isinstance(part, str))
-        texts += write_calls(said, [part for part in parts if isinstance(part, Call)])
+        texts += writer.write_calls(said, [part for part in parts if isinstance(part, Call)])
         parts = tuple(part for part in parts if not isinstance(part, str | Call))
     marks = Count(max(len(texts) - 1, 0))
     framing = [_frame_message(message, family), marks, *(_frame_part(part, family, texts) for part in parts)]
@@ -86,6 +92,8 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """Price one definition in the template's form of name, description and parameters."""
     if family.definitions is Definitions.DECLARED:
         return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
+    if family.definitions is Definitions.XML:
+        return family.tool + price_text(qwen_xml.write_definition(tool), family, count)
     if family.definitions is Definitions.TAGGED:
         return family.tool + price_text(_write_line(tool, family), family, count)
     definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
@@ -112,11 +120,11 @@ def _write_line(tool: Tool, family: Family) -> str:
 
 def _write_result(result: Result, family: Family) -> Sequence[Part]:
     """The parts of a result as its template writes them: between tags, or as a JSON string, even if it is empty."""
-    tagged = family.definitions is Definitions.TAGGED
-    if not tagged and not family.quotes_results:
+    writer = _WRITERS.get(family.definitions)
+    if writer is None and not family.quotes_results:
         return result.parts
     text = "".join(part for part in result.parts if isinstance(part, str))
-    written = write_result(text) if tagged else json.dumps(text, ensure_ascii=False)
+    written = writer.write_result(text) if writer is not None else json.dumps(text, ensure_ascii=False)
     return (written, *(part for part in result.parts if not isinstance(part, str)))
 
 
