@@ -1,4 +1,4 @@
-"""The order in which Mistral's servers write the keys of a tool's schema."""
+"""The order in which the keys of a tool's schema are counted for Mistral: docs/how-it-counts-mistral.md says why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BY_NAME: Final = frozenset({"properties", "$defs", "definitions", "patternPrope
 
 
 def order_keys(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with the keys of each level in Mistral's order."""
+    """The schema with the keys of each level in the order of `FIRST`."""
     keys = [*(key for key in FIRST if key in schema), *(key for key in schema if key not in FIRST)]
     return {key: _order_value(key, schema[key]) for key in keys}
 
