@@ -232,6 +232,12 @@ def test_the_bound_of_grok_4_3_includes_what_was_hidden_behind_reasoning_that_is
     assert hidden <= told.upper - bare.upper < hidden + 150
 
 
+def test_a_qwen_that_always_thinks_has_its_thought_begun() -> None:
+    """Its open template ends in `<think>` and a line break: 4 recordings of one project show both tokens."""
+    instruct, thinking = (tokens(f"qwen-3-235b-a22b-{kind}-2507", USER) for kind in ("instruct", "thinking"))
+    assert thinking == instruct + 2
+
+
 @pytest.mark.parametrize(("model", "each"), [("deepseek-v3.2", 11), ("grok-3-mini", 6)])
 def test_a_template_that_tags_arguments_bills_each_of_a_past_call(model: str, each: int) -> None:
     none, two = (tokens(model, USER, called(text), SUM) for text in ("[7, 7, 7]", '{"a": 7, "b": 7}'))
