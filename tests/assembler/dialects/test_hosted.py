@@ -232,6 +232,11 @@ def test_the_bound_of_grok_4_3_includes_what_was_hidden_behind_reasoning_that_is
     assert hidden <= told.upper - bare.upper < hidden + 150
 
 
+def test_a_past_call_of_qwen_costs_cerebras_what_the_open_template_writes() -> None:
+    groq, cerebras = (tokens(model, USER, called("{}"), SUM) for model in ("qwen/qwen3-32b", "qwen-3-32b"))
+    assert groq - cerebras == 8  # two recordings of one project
+
+
 def test_a_qwen_that_always_thinks_has_its_thought_begun() -> None:
     """Its open template ends in `<think>` and a line break: 4 recordings of one project show both tokens."""
     instruct, thinking = (tokens(f"qwen-3-235b-a22b-{kind}-2507", USER) for kind in ("instruct", "thinking"))
