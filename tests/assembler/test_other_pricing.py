@@ -140,15 +140,13 @@ def test_the_bills_of_a_names_other_server_stay_within_the_bound(model: str, tex
 
 # ── Gemini ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-# Recorded: tool prices with Gemma's counts of the words, which are all one token here (pydantic/pydantic-ai).
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
-def test_a_declaration_costs_its_words_and_a_framing_for_each_property() -> None:
-    family = gemini_families.family_of("gemini-2.5-flash")
-    empty = gemini.price_tool(tool("look"), family, words)
-    assert empty.tokens == 18 + 1
-    assert gemini.price_tool(tool("look", "", CITY), family, words).tokens == empty.tokens + 10 + 1
+def test_a_declaration_costs_2_0_its_words_one_for_each_type_and_each_required_key_again() -> None:
+    family = gemini_families.family_of("gemini-2.0-flash")
+    assert gemini.price_tool(tool("look"), family, words).tokens == words("look")
+    assert gemini.price_tool(tool("look", "", CITY), family, words).tokens == words("look object city string city")
 
 
 def test_a_reference_costs_what_it_refers_to_and_recursion_is_bounded_widely() -> None:
@@ -275,11 +273,16 @@ def test_a_reference_to_nothing_that_can_be_read_costs_its_place_alone(definitio
 
 def test_every_keyword_of_a_schema_is_priced() -> None:
     family = gemini_families.family_of("gemini-2.5-flash")
-    plain = gemini.price_tool(tool("a", "", {"properties": {"n": {"type": "integer"}}}), family, words).tokens
-    richer = {"properties": {"n": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": 3, "enum": ["one"]}}}
-    assert gemini.price_tool(tool("a", "", richer), family, words).tokens >= plain + 4
-    lists = {"properties": {"n": {"type": "array", "items": {"type": "string"}, "additionalProperties": True}}}
-    assert gemini.price_tool(tool("a", "", lists), family, words).tokens == plain + family.items.tokens
+
+    def price(schema: dict[str, Any]) -> int:
+        return gemini.price_tool(tool("a", "", {"properties": {"n": schema}}), family, len).tokens
+
+    plain = price({"type": "integer"}) - len("n: int | None = None")
+    assert price({"anyOf": [{"type": "integer"}, {"type": "null"}]}) == plain + len("n: int | None = None")
+    assert price({"type": "string", "default": 3, "enum": ["one"]}) == plain + len("n: Literal['one'] | None = 3")
+    assert price({"type": "array", "items": {"type": "string"}}) == plain + len("n: list[str] | None = None")
+    unwritten = {"type": "array", "additionalProperties": {"type": "string"}}
+    assert price({**unwritten, "items": {"type": "string"}}) == price(unwritten) + family.items.tokens
 
 
 def test_gemini_calls_and_answers_cost_their_words() -> None:

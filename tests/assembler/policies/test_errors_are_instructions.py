@@ -387,7 +387,7 @@ CASES = {
             tools=1,
             settings={"limits": {"conversation": Limit(priority=1)}},
         ),
-        *(483, 459, 276, 666),
+        *(483, 459, 274, 668),
     ),
     "more of the pinned turns than of the newest": (
         Draft(talk(40, 10, 10), [TrimOldest(pins=first_user)]),
