@@ -203,7 +203,7 @@ FAULTS: dict[str, tuple[str, Policy]] = {
         "only whole turns",
         Editor(lambda p: without_media(p, "document", lambda: "A file was here."), Traits(keeps=KeepsChosen())),
     ),
-    "it changes who speaks": ("role, calls and results", Editor(as_the_user)),
+    "it changes who speaks": ("the role, the calls or the results", Editor(as_the_user)),
     "results go without their calls": ("lawful", Editor(without_results)),
     "it never ends": ("proposals end", Editor(without_end)),
     "it rewrites what it keeps": (
