@@ -85,8 +85,8 @@ class HostBill(JoiningPricer):
         has_text = any(price.upper and is_text for price, is_text in zip(each_of_head, of_texts, strict=True))
         system = price_system(text, self.family, self.count) if text or not has_text else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
-        said = text or next(filter(None, map(lone_text, head)), "")
-        seam = price_seam(said, self.family, self.count) if tools else NOTHING
+        before_tools = text or next(filter(None, map(lone_text, head)), "")
+        seam = price_seam(before_tools, self.family, self.count) if tools else NOTHING
         own_tools, tooling = split_framing(price_tools(tools, self.family, self.count), each_tool)
         return FixedPrices(
             pieces=own_pieces,

@@ -44,16 +44,8 @@ _ALWAYS = frozenset(["id", "index", "status", "type"])
 _OF_A_MESSAGE = _ALWAYS | frozenset(
     [
         *("content", "function_call", "is_error", "name", "parts", "refusal", "role", "tool_call_id", "tool_calls"),
-        *(
-            "tool_name",
-            "container",
-            "context_management",
-            "model",
-            "stop_details",
-            "stop_reason",
-            "stop_sequence",
-            "usage",
-        ),
+        *("container", "context_management", "model", "stop_details", "stop_reason", "stop_sequence", "usage"),
+        "tool_name",
     ]
 )
 """The keys of messages that are read, and those of a dumped answer's metadata, which no API is sent."""
