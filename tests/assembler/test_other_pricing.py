@@ -359,16 +359,6 @@ def test_deepseeks_tools_bring_a_hidden_preamble() -> None:
     assert hosted.price_tools([], family, words) == Count(0)
 
 
-def test_the_calls_of_a_turn_share_deepseeks_tags_around_them() -> None:
-    """Recorded by 0xPlaygrounds/rig and crmne/ruby_llm (MIT): each call after the first costs 17 to 22 less with its
-    result. The open encoder of V3.2 (deepseek-ai/DeepSeek-V3.2, MIT) writes one pair of tags around all of them.
-    """
-    family, call = hosted_families.family_of("deepseek-chat"), Call("1", "look", "{}")
-    one, two = (hosted.price_message(message("assistant", *[call] * calls), family, words) for calls in (1, 2))
-    assert two.tokens - one.tokens == 4 + words("look") + words("{}")
-    assert one.tokens - family.assistant.tokens - words("look") - words("{}") >= 24
-
-
 def test_words_beside_a_call_on_gpt_oss_are_in_the_bound_alone() -> None:
     thought, call = "<think>\nWhich one? The first.\n</think>", Call("1", "look", "{}")
     family = hosted_families.family_of("openai/gpt-oss-120b")

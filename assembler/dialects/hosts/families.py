@@ -49,6 +49,7 @@ class Definitions(enum.Enum):
     COMPACT = "JSON without blanks"
     INDENTED = "JSON with each value on a line, indented by four"
     TAGGED = "spaced JSON on a line each, calls and results in the tags of DeepSeek V4"
+    TAGGED_BLOCKS = "the same in the tags of DeepSeek V3.2"
     XML = "tools, calls and results in the tags of Qwen 3 Coder"
     DECLARED = "tools and calls in the format of gpt-oss, schemas as spaced JSON"
 

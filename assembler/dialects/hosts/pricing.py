@@ -9,8 +9,8 @@ hidden additions (dates, tool preambles, safety texts) are constants of its row 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, assert_never
 
 import attrs
 
@@ -27,8 +27,21 @@ from assembler.regions.tools.tool import Tool
 from assembler.text.fields import object_in
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
 
-_WRITERS = {Definitions.TAGGED: dsml, Definitions.XML: qwen_xml}
-"""Who writes past calls and results where the template tags them: the texts between marks of one token each."""
+
+class Writer(Protocol):
+    """Writes past calls and results where the template tags them."""
+
+    def write_calls(self, said: str, calls: Iterable[Call]) -> Sequence[str]:
+        """The texts between the marks, of one token each, of a turn that says something and then calls tools."""
+        ...
+
+    def write_result(self, text: str) -> str:
+        """A result with what is around it."""
+        ...
+
+
+_ENCODERS = {Definitions.TAGGED: dsml.V4, Definitions.TAGGED_BLOCKS: dsml.V3_2}
+_WRITERS: Mapping[Definitions, Writer] = {**_ENCODERS, Definitions.XML: qwen_xml}
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
@@ -94,7 +107,7 @@ def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
         return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
     if family.definitions is Definitions.XML:
         return family.tool + price_text(qwen_xml.write_definition(tool), family, count)
-    if family.definitions is Definitions.TAGGED:
+    if family.definitions in _ENCODERS:
         return family.tool + price_text(_write_line(tool, family), family, count)
     definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return family.tool + price_text(_spell_definition(definition, family).translate(family.escapes), family, count)
@@ -106,9 +119,9 @@ def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> C
         return NOTHING
     if family.definitions is Definitions.DECLARED:
         return family.tooling + total([family.tool] * len(tools)) + price_text(declare_tools(tools), family, count)
-    if family.definitions is Definitions.TAGGED:  # with a blank line behind the last one
-        text = "".join(_write_line(tool, family) for tool in tools)
-        return family.tooling + total([family.tool] * len(tools)) + price_text(f"{text}\n", family, count)
+    if (encoder := _ENCODERS.get(family.definitions)) is not None:
+        text = "".join(_write_line(tool, family) for tool in tools) + encoder.behind_definitions
+        return family.tooling + total([family.tool] * len(tools)) + price_text(text, family, count)
     return family.tooling + total(price_tool(tool, family, count) for tool in tools)
 
 

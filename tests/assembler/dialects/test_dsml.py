@@ -1,4 +1,7 @@
-"""DeepSeek V4 costs what the text of its open encoder does (encoding_dsv4.py, MIT), written out here by hand."""
+"""DeepSeek costs what the text of its open encoders does, written out here by hand.
+
+They are encoding_dsv32.py and encoding_dsv4.py (MIT).
+"""
 
 from __future__ import annotations
 
@@ -63,9 +66,9 @@ def cost(text: str) -> int:
     return len(pieces) // 2 + sum(map(plain, pieces[::2]))
 
 
-def counted(*messages: dict[str, Any], **options: Any) -> Count:
+def counted(*messages: dict[str, Any], model: str = "deepseek-v4-flash", **options: Any) -> Count:
     request = {"messages": list(messages), "tools": TOOLS, **options}
-    return count_request(request, dialect=openai_chat, model="deepseek-v4-flash")
+    return count_request(request, dialect=openai_chat, model=model)
 
 
 def call(name: str, arguments: str, place: int = 0) -> dict[str, Any]:
@@ -130,3 +133,80 @@ def test_arguments_that_are_no_object_are_written_as_they_are(arguments: str) ->
     written = f"{begun}\n{arguments}\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>"
     shown = f"{BEGIN}{ASKED}</think>{written}<｜end▁of▁sentence｜><｜User｜><tool_result>7</tool_result>{ANSWER}"
     assert counted(SYSTEM, USER, turn, result("7")).tokens == cost(shown)
+
+
+HEADING_OF_V3_2 = """## Tools
+
+You have access to a set of tools you can use to answer the user's question.
+You can invoke functions by writing a "<｜DSML｜function_calls>" block like the following as part of your reply to the \
+user:
+<｜DSML｜function_calls>
+<｜DSML｜invoke name="$FUNCTION_NAME">
+<｜DSML｜parameter name="$PARAMETER_NAME" string="true|false">$PARAMETER_VALUE</｜DSML｜parameter>
+...
+</｜DSML｜invoke>
+<｜DSML｜invoke name="$FUNCTION_NAME2">
+...
+</｜DSML｜invoke>
+</｜DSML｜function_calls>
+
+String and scalar parameters should be specified as is without any escaping or quotes, while lists and objects should \
+use JSON format. The "string" attribute should be set to "true" for string type parameters and "false" for other types \
+(numbers, booleans, arrays, objects).
+
+If the thinking_mode is enabled, then after function results you should strongly consider outputting a thinking block. \
+Here is an example:
+
+<｜DSML｜function_calls>
+...
+</｜DSML｜function_calls>
+
+<function_results>
+...
+</function_results>
+
+<think>...thinking about results</think>
+
+Here are the functions available in JSONSchema format:
+<functions>
+"""
+TOOLS_OF_V3_2 = f"{HEADING_OF_V3_2}{LOOK}\n{WAIT}\n</functions>\n"
+CALLS_OF_V3_2 = """
+
+<｜DSML｜function_calls>
+<｜DSML｜invoke name="look">
+<｜DSML｜parameter name="at" string="true">a & b</｜DSML｜parameter>
+<｜DSML｜parameter name="n" string="false">{"c": [1, null]}</｜DSML｜parameter>
+</｜DSML｜invoke>
+<｜DSML｜invoke name="wait">
+
+</｜DSML｜invoke>
+</｜DSML｜function_calls><｜end▁of▁sentence｜>"""
+RESULTS_OF_V3_2 = """
+
+<function_results>
+<result>7</result>
+<result></result>
+</function_results>
+
+</think>"""
+
+
+@pytest.mark.parametrize("model", ["deepseek-chat", "deepseek-reasoner", "DeepSeek-V3.2"])
+def test_a_history_costs_what_the_encoder_of_v3_2_writes(model: str) -> None:
+    calls = [call("look", '{"at": "a & b", "n": {"c": [1, null]}}'), call("wait", "{}", 1)]
+    turn = {"role": "assistant", "content": "Sure.", "tool_calls": calls}
+    asked = f"{BEGIN}Be brief.\n\n{TOOLS_OF_V3_2}<｜User｜>Is it 7?{ANSWER}"
+    shown = f"{asked}Sure.{CALLS_OF_V3_2}{RESULTS_OF_V3_2}"
+    results = (result("7"), result("", 1))
+    assert counted(SYSTEM, USER, turn, *results, model=model).tokens == cost(shown)
+    said = {"role": "assistant", "content": "It is."}
+    more = f"{shown}It is.<｜end▁of▁sentence｜><｜User｜>Is it 7?{ANSWER}"
+    assert counted(SYSTEM, USER, turn, *results, said, USER, model=model).tokens == cost(more)
+
+
+def test_the_tools_of_v3_2_without_a_system_text_begin_the_prompt() -> None:
+    shown = f"{BEGIN}{TOOLS_OF_V3_2}<｜User｜>Is it 7?{ANSWER}"
+    assert counted(USER, model="deepseek-chat").tokens == cost(shown)
+    begun = "\n\n<｜DSML｜function_calls>\n"
+    assert counted(USER, model="deepseek-chat", tool_choice="required").tokens == cost(f"{shown}{begun}")

@@ -243,7 +243,7 @@ def test_a_qwen_that_always_thinks_has_its_thought_begun() -> None:
     assert thinking == instruct + 2
 
 
-@pytest.mark.parametrize(("model", "each"), [("deepseek-v3.2", 11), ("grok-3-mini", 6)])
+@pytest.mark.parametrize(("model", "each"), [("glm-4.6", 4), ("grok-3-mini", 6)])
 def test_a_template_that_tags_arguments_bills_each_of_a_past_call(model: str, each: int) -> None:
     none, two = (tokens(model, USER, called(text), SUM) for text in ("[7, 7, 7]", '{"a": 7, "b": 7}'))
     assert two == none + 2 * each - own("[7, 7, 7]") + own('{"a": 7, "b": 7}')
