@@ -1,4 +1,4 @@
-"""Writes past calls and results as DeepSeek gets them from its open encoders, of V3.2 and of V4.
+"""Writes tools, calls and results as DeepSeek gets them from its open encoders, of V3.2 and of V4.
 
 They are encoding_dsv32.py and encoding_dsv4.py (MIT, read 2026-11).
 Each tag of a call begins with a mark that is one token of its vocabulary. A text argument is written as it is, another
@@ -16,6 +16,7 @@ import attrs
 
 from assembler.conversation.messages import Call
 from assembler.dialects.openai.respelled import legal_name
+from assembler.regions.tools.tool import Tool
 from assembler.text.fields import object_in
 
 MARK: Final = "｜DSML｜"
@@ -34,10 +35,14 @@ class Encoder:
     separators: tuple[str, str]
     """Those of values in JSON."""
 
-    def write_calls(self, said: str, calls: Iterable[Call]) -> Sequence[str]:
-        """The texts between the marks of a turn that says something and then calls tools."""
+    def write_definitions(self, tools: Iterable[Tool]) -> str:
+        """The text of all tools."""
+        return "".join([*map(write_definition, tools), self.behind_definitions])
+
+    def write_turn(self, text: str, calls: Iterable[Call]) -> Sequence[str]:
+        """The texts between the marks of a turn that says a text and then calls tools."""
         written = "\n".join(map(self._write_call, calls))
-        return f"{said}\n\n<{MARK}{self.block}>\n{written}\n</{MARK}{self.block}>".split(MARK)
+        return f"{text}\n\n<{MARK}{self.block}>\n{written}\n</{MARK}{self.block}>".split(MARK)
 
     def write_result(self, text: str) -> str:
         """A result between its tags, which are plain text."""
@@ -53,6 +58,12 @@ class Encoder:
         is_text = isinstance(value, str)
         written = value if is_text else json.dumps(value, ensure_ascii=False, separators=self.separators)
         return f'<{MARK}parameter name="{name}" string="{str(is_text).lower()}">{written}</{MARK}parameter>'
+
+
+def write_definition(tool: Tool) -> str:
+    """The JSON of one tool on a line, without what was not sent."""
+    definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+    return json.dumps({key: value for key, value in definition.items() if value}, ensure_ascii=False) + "\n"
 
 
 V3_2: Final = Encoder("function_calls", "result", "\n", "", (", ", ": "))

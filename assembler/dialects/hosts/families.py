@@ -6,13 +6,13 @@ docs/how-it-counts-hosts.md. `assemble calibrate` prints such a row for your own
 
 from __future__ import annotations
 
-import enum
 import math
 import re
 from collections.abc import Iterable, Mapping
 
 import attrs
 
+from assembler.dialects.hosts.forms import FORMS, Form
 from assembler.dialects.prices.families import Readers, Row, first_match, guess, is_forwarded, table_in, template_name
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens
 from budgets.errors import UnknownModelError
@@ -42,18 +42,6 @@ def price_texts(texts: Iterable[str], count: TokenCounter, stand_in: StandIn | N
     return Count(typical, Grade.ESTIMATED, upper=max(typical, ceiling))
 
 
-class Definitions(enum.Enum):
-    """How a template writes the definitions of tools and the schemas of answers."""
-
-    SPACED = "JSON with a blank after each comma and colon"
-    COMPACT = "JSON without blanks"
-    INDENTED = "JSON with each value on a line, indented by four"
-    TAGGED = "spaced JSON on a line each, calls and results in the tags of DeepSeek V4"
-    TAGGED_BLOCKS = "the same in the tags of DeepSeek V3.2"
-    XML = "tools, calls and results in the tags of Qwen 3 Coder"
-    DECLARED = "tools and calls in the format of gpt-oss, schemas as spaced JSON"
-
-
 _IN_TAGS = guess(0, 4)
 
 
@@ -65,7 +53,8 @@ class Family(Row):
     """The bundled vocabulary that counts the texts."""
     stand_in: StandIn | None = None
     """How the model's own vocabulary differs from it; None if they are the same."""
-    definitions: Definitions = Definitions.SPACED
+    form: Form = FORMS["spaced"]
+    """How tools, schemas, past calls and results are written."""
     opening: Count
     """The cost of every request, with the primer of the reply."""
     no_system: Count = NOTHING
@@ -132,7 +121,7 @@ READERS: Readers = {
     "names": lambda pattern: re.compile(rf"(?s).*?(?:{pattern})"),
     "vocabulary": str,
     "stand_in": lambda written: StandIn(**written),
-    "definitions": lambda written: Definitions[written.upper()],
+    "form": FORMS.__getitem__,
     "escapes": _ESCAPES.__getitem__,
 }
 """The readers of a row's fields."""

@@ -53,7 +53,7 @@ _FIELDS: Mapping[str, dict[str, Any]] = {
     [blank]
     names = ""
     evidence = {}
-    definitions = "compact"
+    form = "compact"
     opening = "0"
     """,
     Family,
@@ -160,7 +160,7 @@ def row(fit: Fit, model: str, read: str) -> str:
         "names": json.dumps(re.escape(model.lower())),
         "evidence": f'{{ source = "recordings of my own", read = "{read}", rows = {fit.rows}, repositories = 0 }}',
         "stand_in": f"{{ typical = {factor}, ceiling = {round(factor * 1.05, 3)}, flat = 2 }}",
-        "definitions": '"compact"',
+        "form": '"compact"',
         "opening": _write_range(constant["opening"], round(fit.short) + 1),
         **{field: _write_range(constant["message"], free.get("message", 1)) for field in _MESSAGES},
         **{

@@ -1,4 +1,4 @@
-"""Writes function tools as gpt-oss gets them from openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11).
+"""Writes function tools and calls as gpt-oss gets them from openai/harmony (Apache-2.0, src/encoding.rs, read 2026-11).
 
 Unlike in OpenAI's own text, each property is on a line, a title has an empty comment below it, examples and `nullable`
 are written, limits are left out, and `anyOf` becomes `any`. The bills of 61 recorded requests with tools on Bedrock and
@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from assembler.conversation.messages import Call
+from assembler.dialects.openai.respelled import legal_name
 from assembler.dialects.openai.tool_text import DEEPEST, properties
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import fields_in, fields_of, items_of
@@ -34,6 +36,17 @@ def declaration(tool: Tool) -> str:
     if not tool.parameters:
         return f"{remarks}type {tool.name} = () => any;\n\n"
     return f"{remarks}type {tool.name} = (_: {_write_type(tool.parameters, '', 0)}) => any;\n\n"
+
+
+def declare_behind(tool: Tool) -> str:
+    """The text that one tool adds behind another."""
+    return f";\n\n{declaration(tool)[:-3]}"
+
+
+def write_call(call: Call) -> tuple[str, ...]:
+    """The texts of a call and of the heading of its result, which is a message of the tool to the assistant."""
+    name = legal_name(call.name)
+    return f" to=functions.{name}", call.arguments, f"functions.{name} to=assistant"
 
 
 def _write_type(schema: Schema, indent: str, depth: int) -> str:

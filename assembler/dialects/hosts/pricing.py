@@ -9,39 +9,20 @@ hidden additions (dates, tool preambles, safety texts) are constants of its row 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol, assert_never
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
 
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.hosts import dsml, qwen_xml
-from assembler.dialects.hosts.families import Definitions, Family, price_texts
-from assembler.dialects.hosts.harmony import declaration, declare_tools
+from assembler.dialects.hosts.families import Family, price_texts
 from assembler.dialects.openai.framing import OpenAIApi
-from assembler.dialects.openai.respelled import legal_name
 from assembler.pricing.media import read_media
 from assembler.pricing.media.open_models import price_medium
 from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
 from assembler.text.fields import object_in
 from budgets.count import NOTHING, Count, Grade, TokenCounter, total
-
-
-class Writer(Protocol):
-    """Writes past calls and results where the template tags them."""
-
-    def write_calls(self, said: str, calls: Iterable[Call]) -> Sequence[str]:
-        """The texts between the marks, of one token each, of a turn that says something and then calls tools."""
-        ...
-
-    def write_result(self, text: str) -> str:
-        """A result with what is around it."""
-        ...
-
-
-_ENCODERS = {Definitions.TAGGED: dsml.V4, Definitions.TAGGED_BLOCKS: dsml.V3_2}
-_WRITERS: Mapping[Definitions, Writer] = {**_ENCODERS, Definitions.XML: qwen_xml}
 
 
 def price_text(text: str, family: Family, count: TokenCounter) -> Count:
@@ -56,7 +37,7 @@ def price_request(
     opening = family.opening + (family.responses if api == "responses" else NOTHING)
     if answer_schema is None:
         return opening
-    schema = _spell_definition(answer_schema, family) if answer_schema else ""
+    schema = family.form.json(answer_schema) if answer_schema else ""
     return opening + family.schema + price_text(schema, family, count)
 
 
@@ -69,7 +50,7 @@ def price_seam(text: str, family: Family, count: TokenCounter) -> Count:
     """Price the blank line between a system text and the tools behind it, or the template's own text without one."""
     if not text:
         return family.tools_alone
-    if family.definitions not in _WRITERS:
+    if family.form.turn is None:
         return NOTHING
     return Count(max(count(f"{text}\n\n") - count(text), 0))
 
@@ -77,16 +58,14 @@ def price_seam(text: str, family: Family, count: TokenCounter) -> Count:
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Price one message with its framing. Raises `UnsupportedContentError` for media of a kind that no API has."""
     texts: list[str] = []
-    parts = message.parts
-    writer = _WRITERS.get(family.definitions)
-    if writer is not None and any(isinstance(part, Call) for part in parts):
-        said = "".join(part for part in parts if isinstance(part, str))
-        texts += writer.write_calls(said, [part for part in parts if isinstance(part, Call)])
+    parts, calls = message.parts, [part for part in message.parts if isinstance(part, Call)]
+    if family.form.turn is not None and calls:
+        texts += family.form.turn("".join(part for part in parts if isinstance(part, str)), calls)
         parts = tuple(part for part in parts if not isinstance(part, str | Call))
     marks = Count(max(len(texts) - 1, 0))
     framing = [_frame_message(message, family), marks, *(_frame_part(part, family, texts) for part in parts)]
     price = total(framing) + price_texts(texts, count, family.stand_in)
-    if not family.silent_beside_calls or not any(isinstance(part, Call) for part in message.parts):
+    if not family.silent_beside_calls or not calls:
         return price
     if not any(part for part in message.parts if isinstance(part, str)):
         return price
@@ -102,42 +81,27 @@ def price_items(items: Sequence[Part], family: Family, count: TokenCounter) -> C
 
 
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
-    """Price one definition in the template's form of name, description and parameters."""
-    if family.definitions is Definitions.DECLARED:
-        return family.tool + price_text(f";\n\n{declaration(tool)[:-3]}", family, count)  # behind the one before it
-    if family.definitions is Definitions.XML:
-        return family.tool + price_text(qwen_xml.write_definition(tool), family, count)
-    if family.definitions in _ENCODERS:
-        return family.tool + price_text(_write_line(tool, family), family, count)
-    definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return family.tool + price_text(_spell_definition(definition, family).translate(family.escapes), family, count)
+    """Price one definition as the template writes it behind another one."""
+    return family.tool + price_text(family.form.write_definition(tool).translate(family.escapes), family, count)
 
 
 def price_tools(tools: Sequence[Tool], family: Family, count: TokenCounter) -> Count:
     """Price all definitions and the hidden preamble."""
     if not tools:
         return NOTHING
-    if family.definitions is Definitions.DECLARED:
-        return family.tooling + total([family.tool] * len(tools)) + price_text(declare_tools(tools), family, count)
-    if (encoder := _ENCODERS.get(family.definitions)) is not None:
-        text = "".join(_write_line(tool, family) for tool in tools) + encoder.behind_definitions
-        return family.tooling + total([family.tool] * len(tools)) + price_text(text, family, count)
-    return family.tooling + total(price_tool(tool, family, count) for tool in tools)
-
-
-def _write_line(tool: Tool, family: Family) -> str:
-    """The definition on a line, without what was not sent."""
-    definition = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    return f"{_spell_definition({key: value for key, value in definition.items() if value}, family)}\n"
+    if family.form.definitions is None:
+        return family.tooling + total(price_tool(tool, family, count) for tool in tools)
+    together = price_text(family.form.definitions(tools), family, count)
+    return family.tooling + total([family.tool] * len(tools)) + together
 
 
 def _write_result(result: Result, family: Family) -> Sequence[Part]:
     """The parts of a result as its template writes them: between tags, or as a JSON string, even if it is empty."""
-    writer = _WRITERS.get(family.definitions)
-    if writer is None and not family.quotes_results:
+    write = family.form.result
+    if write is None and not family.quotes_results:
         return result.parts
     text = "".join(part for part in result.parts if isinstance(part, str))
-    written = writer.write_result(text) if writer is not None else json.dumps(text, ensure_ascii=False)
+    written = json.dumps(text, ensure_ascii=False) if write is None else write(text)
     return (written, *(part for part in result.parts if not isinstance(part, str)))
 
 
@@ -145,12 +109,6 @@ def _price_argument_tags(call: Call, family: Family) -> Count:
     """Price the tags of each argument; 0 for a text that is not a JSON object."""
     arguments = None if family.argument == NOTHING else object_in(call.arguments)
     return total([family.argument] * len(arguments)) if arguments else NOTHING
-
-
-def _spell_definition(value: object, family: Family) -> str:
-    compact = family.definitions is Definitions.COMPACT
-    indent = 4 if family.definitions is Definitions.INDENTED else None
-    return json.dumps(value, ensure_ascii=False, indent=indent, separators=(",", ":") if compact else None)
 
 
 def _frame_message(message: Message, family: Family) -> Count:
@@ -174,13 +132,8 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
         case str():
             texts.append(part)
             return NOTHING
-        case Call() if family.definitions is Definitions.DECLARED:
-            # The result is a separate message from the tool to the assistant.
-            name = legal_name(part.name)
-            texts += (f" to=functions.{name}", part.arguments, f"functions.{name} to=assistant")
-            return family.call
         case Call():
-            texts.extend((legal_name(part.name), part.arguments))
+            texts += family.form.call(part)
             return family.call + _price_argument_tags(part, family)
         case Result():
             return family.result + total(_frame_part(inner, family, texts) for inner in _write_result(part, family))

@@ -29,9 +29,9 @@ def write_definition(tool: Tool) -> str:
     return f"<function>\n<name>{tool.name}</name>{described}\n<parameters>{each}{rest}\n</parameters>\n</function>\n"
 
 
-def write_calls(said: str, calls: Iterable[Call]) -> Sequence[str]:
-    """The texts between the marks of a turn that says something and then calls tools."""
-    before = f"{said.strip()}\n\n" if said.strip() else ""
+def write_turn(text: str, calls: Iterable[Call]) -> Sequence[str]:
+    """The texts between the marks of a turn that says a text and then calls tools."""
+    before = f"{text.strip()}\n\n" if text.strip() else ""
     return _MARK.split(before + "\n".join(map(_write_call, calls)))
 
 
