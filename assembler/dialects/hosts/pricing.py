@@ -58,12 +58,13 @@ def price_seam(text: str, family: Family, count: TokenCounter) -> Count:
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:
     """Price one message with its framing. Raises `UnsupportedContentError` for media of a kind that no API has."""
     texts: list[str] = []
+    framing = [_frame_message(message, family)]
     parts, calls = message.parts, [part for part in message.parts if isinstance(part, Call)]
     if family.form.turn is not None and calls:
         texts += family.form.turn("".join(part for part in parts if isinstance(part, str)), calls)
+        framing += [Count(len(texts) - 1), *(_frame_call(call, family) for call in calls)]
         parts = tuple(part for part in parts if not isinstance(part, str | Call))
-    marks = Count(max(len(texts) - 1, 0))
-    framing = [_frame_message(message, family), marks, *(_frame_part(part, family, texts) for part in parts)]
+    framing += [_frame_part(part, family, texts) for part in parts]
     price = total(framing) + price_texts(texts, count, family.stand_in)
     if not family.silent_beside_calls or not calls:
         return price
@@ -105,10 +106,10 @@ def _write_result(result: Result, family: Family) -> Sequence[Part]:
     return (written, *(part for part in result.parts if not isinstance(part, str)))
 
 
-def _price_argument_tags(call: Call, family: Family) -> Count:
-    """Price the tags of each argument; 0 for a text that is not a JSON object."""
+def _frame_call(call: Call, family: Family) -> Count:
+    """Price the framing of a call and the tags of each argument, which a text that is not a JSON object has not."""
     arguments = None if family.argument == NOTHING else object_in(call.arguments)
-    return total([family.argument] * len(arguments)) if arguments else NOTHING
+    return total([family.call, *[family.argument] * len(arguments or ())])
 
 
 def _frame_message(message: Message, family: Family) -> Count:
@@ -134,7 +135,7 @@ def _frame_part(part: Part, family: Family, texts: list[str]) -> Count:
             return NOTHING
         case Call():
             texts += family.form.call(part)
-            return family.call + _price_argument_tags(part, family)
+            return _frame_call(part, family)
         case Result():
             return family.result + total(_frame_part(inner, family, texts) for inner in _write_result(part, family))
         case Thinking():

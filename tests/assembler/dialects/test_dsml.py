@@ -210,3 +210,18 @@ def test_the_tools_of_v3_2_without_a_system_text_begin_the_prompt() -> None:
     assert counted(USER, model="deepseek-chat").tokens == cost(shown)
     begun = "\n\n<｜DSML｜function_calls>\n"
     assert counted(USER, model="deepseek-chat", tool_choice="required").tokens == cost(f"{shown}{begun}")
+
+
+@pytest.mark.parametrize(
+    ("model", "slack"),
+    [("deepseek-v4-flash", 2), ("deepseek-v9", 46), ("openrouter/deepseek/deepseek-v4-flash", 2 + 10)],
+)
+def test_each_call_widens_the_bound_by_what_one_may_cost_more(model: str, slack: int) -> None:
+    """A later generation, or another host, may write a call in its own way."""
+    counts = [
+        count_request({"messages": [USER, asked], "tools": TOOLS}, dialect=openai_chat, model=model)
+        for calls in (1, 2)
+        for asked in [{"role": "assistant", "tool_calls": [call("wait", "{}", place) for place in range(calls)]}]
+    ]
+    one, two = (count.upper - count.tokens for count in counts)
+    assert two - one == slack
