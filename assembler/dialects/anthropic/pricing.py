@@ -98,15 +98,16 @@ def price_system_edges(texts: Sequence[str], family: Family, has: Has, count: To
 
     Its beginning is counted as behind a colon, since a piece of the vocabulary may span it: blanks are 1 less in 60
     recordings of 3 projects, `{:` is 1 more in 5 of one, and `[` or another brace the same in 35 of 3. A line break at
-    its end joins the one before the next section of the prompt, up to Claude 4.6: 31 recordings of 3.
+    its end joins the one before the next section of the prompt: 38 recordings of 4. Blanks behind it do not keep them
+    apart up to Claude 4.6.
     """
     saved = Difference()
     if texts and not texts[0][0].isalpha():  # a piece may span a letter's edge in neither place
         first = texts[0]
         edge = first[: _EDGE + len(first) - len(first.lstrip())]
         saved += Difference(count(f":{edge}") - count(":") - count(edge), Grade.BOUNDED)
-    separated = family.generation == "claude-3" and price_system(family, has).tokens
-    if texts and separated and texts[-1].rstrip(" ").endswith("\n"):
+    end = texts[-1].rstrip(" " if family.generation == "claude-3" else "") if texts else ""
+    if end.endswith("\n") and price_system(family, has).tokens:
         saved += Difference(-1, Grade.BOUNDED)
     return saved
 

@@ -84,15 +84,23 @@ def test_a_result_that_ends_with_an_exclamation_mark_costs_as_much_as_with_a_ful
 
 
 @pytest.mark.parametrize(
-    ("model", "tools", "saved"),
-    [(SONNET, [], 0), (SONNET, [WEATHER], 1), ("claude-sonnet-4-6", [], 1), ("claude-sonnet-5", [], 0)],
+    ("model", "tools", "blanks", "saved"),
+    [
+        (SONNET, [], "    ", 0),
+        (SONNET, [WEATHER], "    ", 1),
+        ("claude-sonnet-4-6", [], "    ", 1),
+        ("claude-sonnet-5", [], "    ", 0),
+        ("claude-sonnet-5", [], "", 1),  # 7 recordings of tidyverse/ellmer (MIT)
+        ("claude-opus-4-7", [WEATHER], "    ", 0),  # one of 0xPlaygrounds/rig (MIT)
+    ],
 )
 def test_a_line_break_after_a_system_text_joins_the_one_before_the_next_section(
-    model: str, tools: list[Any], saved: int
+    model: str, tools: list[Any], blanks: str, saved: int
 ) -> None:
     of, asked = claude_counter(model), {"tools": tools} if tools else {}
-    ended, plain = (billed(user("q"), model=model, system=text, **asked) for text in ("Be terse.\n    ", "Be terse."))
-    assert plain - ended == of("Be terse.") - of("Be terse.\n    ") + saved
+    text = f"Be terse.\n{blanks}"
+    ended, plain = (billed(user("q"), model=model, system=one, **asked) for one in (text, "Be terse."))
+    assert plain - ended == of("Be terse.") - of(text) + saved
 
 
 def test_a_build_that_ends_with_the_assistant_is_priced_like_its_request() -> None:
