@@ -38,7 +38,7 @@ def read_known_type(given: object, known: Sequence[str]) -> Any:
     return word if (word := fields_in(given).get("type")) in known else None
 
 
-def find_answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The schema of `output_config.format`, or of the older `output_format`."""
+def find_answer_format(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """`output_config.format`, or the older `output_format`, if it has a schema."""
     asked = fields_in(options, "output_config", "format") or fields_in(options, "output_format")
-    return fields_of(asked.get("schema"))
+    return None if fields_of(asked.get("schema")) is None else asked

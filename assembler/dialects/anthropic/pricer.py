@@ -12,7 +12,7 @@ from assembler.conversation.messages import Media, Message, Part, Role, Thinking
 from assembler.conversation.messages.responses import in_steps, join_turns
 from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.dialects.anthropic import pricing as claude
-from assembler.dialects.anthropic.billed_settings import MODES, find_answer_schema, read_choice, read_known_type
+from assembler.dialects.anthropic.billed_settings import MODES, find_answer_format, read_choice, read_known_type
 from assembler.dialects.anthropic.blocks import sends
 from assembler.dialects.anthropic.families import FAMILIES, Family
 from assembler.dialects.blocks.pricing import (
@@ -159,7 +159,7 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
             Has.what(layout.system or any(map(_list_texts, layout.head)), layout.tools),
             thinking=read_known_type(options.get("thinking"), MODES) or "disabled",
             choice=choice if layout.tools else claude.AUTO,
-            answer_schema=find_answer_schema(options),
+            answer_format=find_answer_format(options),
             task_budget=fields_in(options, "output_config").get("task_budget"),
         )
         chosen = claude.price_tooling(layout.tools, self.family, self.count, choice=choice)

@@ -30,6 +30,7 @@ from assembler.dialects.anthropic.families import (
     Family,
 )
 from assembler.dialects.prices.families import estimate_with_slack, guess
+from assembler.dialects.prices.key_order import customary_schema, price_in_order
 from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
@@ -119,7 +120,7 @@ def price_options(
     *,
     thinking: ThinkingMode = "disabled",
     choice: Choice = AUTO,
-    answer_schema: Mapping[str, Any] | None = None,
+    answer_format: Mapping[str, Any] | None = None,
     task_budget: object = None,
 ) -> Count:
     """The price of the prompts that options add: thinking, an answer format, a task budget.
@@ -137,11 +138,21 @@ def price_options(
         prompts.append(family.thinking_adaptive)
     if task_budget is not None:
         prompts.append(TASK_BUDGET)
-    if answer_schema is not None:
-        prompts += [family.schema, price_text(json.dumps(answer_schema, ensure_ascii=False, indent=2), count)]
+    if answer_format is not None:
+        prompts += [family.schema, _price_schema(answer_format, count)]
         if has and not prompts[:-2]:
             prompts.append(family.system_beside)
     return total(prompts)
+
+
+def _price_schema(answer_format: Mapping[str, Any], count: TokenCounter) -> Count:
+    """The price of an answer's schema, in indented JSON."""
+    schema = fields_in(answer_format, "schema")
+
+    def price(shown: Mapping[str, Any]) -> Count:
+        return price_text(json.dumps(shown, ensure_ascii=False, indent=2), count)
+
+    return price_in_order(schema, customary_schema(schema, answer_format), price)
 
 
 _INLINE = frozenset({"system", "developer"})

@@ -43,6 +43,7 @@ from assembler.dialects.openai.framing import OpenAIApi
 from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
 from assembler.dialects.prices.graded import counts_for_openai, own_counter
+from assembler.dialects.prices.key_order import customary_schema, customary_tools, price_in_order
 from assembler.dialects.prices.message_fields import FRAMING, price_fields, price_reasoning
 from assembler.dialects.writing.fields import NO_PARAMETERS, tool_choice_in
 from assembler.dialects.writing.media_in_results import adapt_with_media
@@ -78,7 +79,9 @@ class HostBill(JoiningPricer):
         """Price the system text in pieces, the head, the tools with their hidden preamble, and the opening."""
         tools = self._complete_schemas(tools)
         each_piece = tuple(price_text(piece.text, self.family, self.count) for piece in pieces)
-        each_tool = tuple(price_tool(tool, self.family, self.count) for tool in tools)
+        each_tool = tuple(
+            price_in_order(*pair, self._price_tool) for pair in zip(tools, self._order_tools(tools), strict=True)
+        )
         text = "".join(piece.text for piece in pieces)
         each_of_head = tuple(map(self.message, head))
         of_texts = (is_head(message) and not is_item_apart(message) for message in head)
@@ -87,7 +90,7 @@ class HostBill(JoiningPricer):
         own_pieces, around_system = split_framing(system, each_piece)
         before_tools = text or next(filter(None, map(lone_text, head)), "")
         seam = price_seam(before_tools, self.family, self.count) if tools else NOTHING
-        own_tools, tooling = split_framing(price_tools(tools, self.family, self.count), each_tool)
+        own_tools, tooling = split_framing(self._price_tools(tools), each_tool)
         return FixedPrices(
             pieces=own_pieces,
             head=each_of_head,
@@ -183,12 +186,17 @@ class HostBill(JoiningPricer):
         return price - NOTHING if layout.tools else Difference(0, price.grade, price.upper)
 
     def _price_answer_format(self, options: Mapping[str, Any]) -> Difference:
-        schema = _find_answer_schema(options)
-        if schema is None:
+        wanted = _find_answer_format(options)
+        if wanted is None:
             return Difference()
-        with_it = price_request(self.family, self.count, api=self.api, answer_schema=schema)
+        schema = fields_in(fields_in(wanted, "json_schema") or wanted, "schema")
+        ordered = schema if self.family.stand_in else customary_schema(schema, wanted)
+        with_it = price_in_order(schema, ordered, self._price_request)
         price = with_it - price_request(self.family, self.count, api=self.api)
         return attrs.evolve(price, tokens=0) if self.family.hides_schemas else price
+
+    def _price_request(self, schema: Mapping[str, Any]) -> Count:
+        return price_request(self.family, self.count, api=self.api, answer_schema=schema)
 
     def _price_choice(self, layout: Layout) -> Difference:
         """Price a forced tool, or what is saved if the template leaves out tools that may not be called."""
@@ -197,7 +205,7 @@ class HostBill(JoiningPricer):
             return Difference()
         if choice == "none" and self.family.hides_tools_unchosen:
             functions = self._complete_schemas([tool for tool in layout.tools if tool.api is None])
-            return NOTHING - price_tools(functions, self.family, self.count)
+            return NOTHING - self._price_tools(functions)
         if self.family.hides_other_tools and isinstance(choice, Mapping):
             chosen = cast("Mapping[str, Any]", choice)
             named = fields_in(chosen, "function") or chosen
@@ -211,7 +219,20 @@ class HostBill(JoiningPricer):
         others = [tool for tool in functions if tool.name != named]
         if len(others) == len(functions):
             return NOTHING
-        return total(price_tool(tool, self.family, self.count) for tool in others)
+        return total(map(self._price_tool, self._order_tools(others)))
+
+    def _order_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
+        """The tools in the order that is priced: as sent for a stand-in, whose constants were fitted to that order."""
+        return tools if self.family.stand_in else customary_tools(tools)
+
+    def _price_tool(self, tool: Tool) -> Count:
+        return price_tool(tool, self.family, self.count)
+
+    def _price_tools(self, tools: Sequence[Tool]) -> Count:
+        return price_in_order(tools, self._order_tools(tools), self._price_tools_in_order)
+
+    def _price_tools_in_order(self, tools: Sequence[Tool]) -> Count:
+        return price_tools(tools, self.family, self.count)
 
 
 def _is_shown(thought: Thinking, message: Message) -> bool:
@@ -267,9 +288,7 @@ def _join_texts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(joined_up)
 
 
-def _find_answer_schema(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The output schema in either API's form; `{}` for any JSON object, None for plain text."""
+def _find_answer_format(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The answer format in either API's form, None for plain text."""
     wanted = fields_in(options, "response_format") or fields_in(options, "text", "format")
-    if wanted.get("type") not in ("json_schema", "json_object"):
-        return None
-    return fields_in(fields_in(wanted, "json_schema") or wanted, "schema")
+    return wanted if wanted.get("type") in ("json_schema", "json_object") else None

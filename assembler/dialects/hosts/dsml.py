@@ -2,8 +2,7 @@
 
 They are encoding_dsv32.py and encoding_dsv4.py (MIT, read 2026-11).
 Each tag of a call begins with a mark that is one token of its vocabulary. A text argument is written as it is, another
-value as JSON. If the keys of definitions are in their clients' order, 71 of 83 recorded requests with tools or calls to
-V4 (3 projects) are billed what this text costs, and 10 more 79 above it; so are 41 of 42 to V3.2 (2 projects).
+value as JSON. docs/how-it-counts-deepseek.md has the recordings.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from assembler.dialects.hosts.pricing import price_system
 from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
 from assembler.dialects.mistral.pricing import price_message
-from assembler.dialects.mistral.schema import order_keys
 from assembler.dialects.mistral.wire import (
     definition,
     in_chat_shape,
@@ -34,6 +33,7 @@ from assembler.dialects.mistral.wire import (
 from assembler.dialects.openai_chat.dialect import openai_chat
 from assembler.dialects.prices.families import estimate_with_slack
 from assembler.dialects.prices.graded import counts_for_open_model, estimated_for, graded_pricer, own_counter
+from assembler.dialects.prices.key_order import customary_tools, price_in_order
 from assembler.dialects.writing.media_in_results import adapt_with_media
 from assembler.dialects.writing.notes import BRIDGE, Notes
 from assembler.errors import ConversationError
@@ -143,7 +143,9 @@ class MistralPricer(MergingPricer):
         """Price the system text in pieces, the head, the tools, and the opening."""
         texts = [piece.text for piece in pieces]
         each_piece = tuple(map(self._price_text, texts))
-        each_tool = tuple(estimate_with_slack(1, 1) + self._price_text(_show_tool(tool)) for tool in tools)
+        each_tool = tuple(
+            price_in_order(*pair, self._price_tool) for pair in zip(tools, customary_tools(tools), strict=True)
+        )
         system = price_system("".join(texts), self.family, self.count)
         own_pieces, around_system = split_framing(system, each_piece)
         own_tools, tooling = split_framing(self._price_tool_list(tools), each_tool)
@@ -214,8 +216,14 @@ class MistralPricer(MergingPricer):
         """Price all definitions as one JSON list between two control tokens."""
         if not tools:
             return NOTHING
-        written = f"[{', '.join(map(_show_tool, tools))}]"
-        return self.family.tooling + estimate_with_slack(0, len(tools)) + self._price_text(written)
+        texts = price_in_order(tools, customary_tools(tools), self._price_definitions)
+        return self.family.tooling + estimate_with_slack(0, len(tools)) + texts
+
+    def _price_definitions(self, tools: Sequence[Tool]) -> Count:
+        return self._price_text(f"[{', '.join(map(_show_tool, tools))}]")
+
+    def _price_tool(self, tool: Tool) -> Count:
+        return estimate_with_slack(1, 1) + self._price_text(_show_tool(tool))
 
     def _price_text(self, text: str) -> Count:
         return Count(self.count(text))
@@ -262,7 +270,7 @@ def _join_thought(part: Thinking) -> str:
 
 def _show_tool(tool: Tool) -> str:
     """Write a definition as the template does, with the schema that is sent."""
-    schema = order_keys(definition(tool)["function"]["parameters"])
+    schema = definition(tool)["function"]["parameters"]
     function = {"name": tool.name, "description": tool.description, "parameters": schema}
     return _write_json({"type": "function", "function": function})
 

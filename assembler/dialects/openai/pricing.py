@@ -15,6 +15,7 @@ from assembler.dialects.openai.framing import ENVELOPE, Arguments, Family
 from assembler.dialects.openai.respelled import legal_name
 from assembler.dialects.openai.tool_text import Schema, count_unsettled, tool_text
 from assembler.dialects.prices.graded import counts_for_openai
+from assembler.dialects.prices.key_order import customary_schema, price_in_order
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
@@ -283,13 +284,18 @@ def price_response_format(
     else:
         around = framing.beside_system if Has.SYSTEM in has else framing.alone
         around += count(name) if framing.names_answer else 0
+
+    def price(sent: Schema) -> Count:
+        shown = _json(_remove_unsent_keywords(sent))
+        return _grade_tokens(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK)
+
     try:
-        shown = _json(_remove_unsent_keywords(body))
+        bill = price_in_order(body, customary_schema(body, fields_in(format)), price)
     except RecursionError:
         raise ToolError("the output schema nests deeper than JSON can be written; flatten it", tool=name) from None
     # The answers are added separately, because a build adds them message by message, each with its own margin.
     beside = Count(framing.each_answer * answers)
-    return _grade_tokens(count(f"## {name}\n\n{remark}{shown}") + around, family, slack=SCHEMA_SLACK) + beside
+    return bill + beside
 
 
 def _find_schema(format: object) -> tuple[str, str, Schema] | None:
