@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from assembler.text.fields import fields_in, fields_of
 
@@ -11,9 +11,26 @@ _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "requir
 """The words of the frameworks and APIs for a choice, and ours."""
 
 
+ONE_AT_A_TIME = ("parallel_tool_calls", False)
+"""The option of OpenAI's APIs for calls one at a time."""
+
+
 def serial_calls(setting: object) -> tuple[tuple[str, object], ...]:
     """Return what `Asked.options` says of a framework's setting for parallel calls; its default costs nothing."""
-    return (("parallel_tool_calls", False),) if setting is False else ()
+    return (ONE_AT_A_TIME,) if setting is False else ()
+
+
+Options: TypeAlias = tuple[tuple[str, Any], ...]
+
+
+def in_form_of(dialect: str, choice: str | None, options: Options) -> tuple[str | None, Options]:
+    """Return a choice and options as an API gets them: Claude takes calls one at a time as part of the choice."""
+    left = tuple(option for option in options if option != ONE_AT_A_TIME)
+    if dialect != "anthropic" or left == options or choice == "none" or "tool_choice" in dict(left):
+        return choice, options
+    words = {None: "auto", "auto": "auto", "required": "any"}
+    chosen = {"type": words[choice]} if choice in words else {"type": "tool", "name": choice}
+    return None, (*left, ("tool_choice", {**chosen, "disable_parallel_tool_use": True}))
 
 
 def tool_choice(given: object, tools: Sequence[object]) -> str | None:

@@ -17,6 +17,7 @@ from assembler.dialects import Dialect
 from assembler.dialects.reading.raw_request import RawRequest
 from assembler.fit_request import Fitted, Steps, advance, built, fit_steps
 from assembler.integrations.bills import bill_of, subtract_uncounted
+from assembler.integrations.call_settings import in_form_of
 from assembler.integrations.kept_objects import with_own_system
 from assembler.integrations.known_calls import KnownCall, KnownCalls
 from assembler.pipeline.state import state_of
@@ -72,12 +73,14 @@ class Asked:
     def onto(self, base: Assembler) -> Assembler:
         """Return a fork of the base with all of these."""
         assembler = with_own_system(base, self.system)
-        if self.tools is not None:
-            assembler.set_tools(self.tools, choice=self.choice if self.tools else None)
-        if self.output is None and not self.options:
-            return assembler
         draft, settings = assembler.inside
-        regions = attrs.evolve(draft.regions, output=self.output or draft.regions.output, options=self.options)
+        choice, options = in_form_of(settings.dialect.name, self.choice, self.options)
+        if self.tools is not None:
+            assembler.set_tools(self.tools, choice=choice if self.tools else None)
+        if self.output is None and not options:
+            return assembler
+        draft, _ = assembler.inside
+        regions = attrs.evolve(draft.regions, output=self.output or draft.regions.output, options=options)
         return Assembler.around(attrs.evolve(draft, regions=regions), settings)
 
 

@@ -77,11 +77,7 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         _, sent = model.prepare_request(request_context.model_settings, parameters)
         messages: list[Any] = request_context.messages
         dialect = self._fitting.dialect
-        heads = [
-            Piece(sent=part, message_dict={"role": "system", "content": part.content})
-            for part in sent.instruction_parts or ()
-            if part.content
-        ]
+        own, heads = _read_instructions(sent.instruction_parts or (), dialect)
         read = list(
             pieces(
                 messages,
@@ -98,12 +94,13 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         options = (*serial_calls(settings.get("parallel_tool_calls")), *_read_thinking(model, settings, sent, dialect))
         tools = self._fitting.priced(_define_tools(sent, dialect))
         choice = tool_choice(_read_choice(model, settings, sent), tools)
-        asked = Asked(None, tools, _read_answer(sent), choice, options=options)
+        asked = Asked(own, tools, _read_answer(sent, dialect), choice, options=options)
         context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=_identify_run(ctx))
         kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_make_summary)
         changes: dict[str, Any] = {"messages": join_pieces(messages, kept[len(heads) :])}
-        if context.system is not None:
-            parts = [*(parameters.instruction_parts or ()), InstructionPart(content=context.system)]
+        if context.system not in (None, own):
+            added = context.system if own is None else context.system.removeprefix(own).lstrip("\n")
+            parts = [*(parameters.instruction_parts or ()), InstructionPart(content=added)]
             changes["model_request_parameters"] = dataclasses.replace(parameters, instruction_parts=parts)
         return dataclasses.replace(request_context, **changes)
 
@@ -118,6 +115,14 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         if await self._fitting.learn_own(error, _identify_run(ctx)) is None:
             raise error
         raise RetryModelRequest from error
+
+
+def _read_instructions(parts: Sequence[Any], dialect: str) -> tuple[str | None, list[Piece]]:
+    """Return the instructions as the Responses API gets them, as one text, or else as a message for each."""
+    filled = [part for part in parts if part.content]
+    if dialect == "openai_responses":
+        return InstructionPart.join(filled) or None, []
+    return None, [Piece(sent=part, message_dict={"role": "system", "content": part.content}) for part in filled]
 
 
 def _is_note(piece: Piece) -> bool:
@@ -235,13 +240,14 @@ def _define_native(tool: Any, dialect: str) -> dict[str, Any]:
     return {**settings, **known} if "type" in known else dict.fromkeys(known, settings)
 
 
-def _read_answer(parameters: Any) -> OutputSchema | None:
+def _read_answer(parameters: Any, dialect: str) -> OutputSchema | None:
     """Return the schema of the provider's own answer format. In `prompted` mode it is in the instructions."""
     answer = parameters.output_object
     if answer is None or parameters.output_mode != "native":
         return None
     strict = answer.strict is not False
-    return OutputSchema(answer.name or "final_result", answer.json_schema, answer.description, strict=strict)
+    description = None if dialect == "anthropic" else answer.description  # which sends the schema alone
+    return OutputSchema(answer.name or "final_result", answer.json_schema, description, strict=strict)
 
 
 def _make_summary(text: str) -> Piece:

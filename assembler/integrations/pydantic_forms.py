@@ -28,19 +28,45 @@ _NO_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
 
 
 def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[str, Any]:
-    """Return one part of a request as its API gets it: Claude's failed results, Gemini's results."""
-    content: Any = message_dict["content"]
-    if not isinstance(content, str) or message_dict["role"] != "tool":
+    """Return one part of a request as its API gets it: results of Claude and Gemini, and files in a result."""
+    if message_dict["role"] != "tool":
         return message_dict
     failed = part.outcome in ("failed", "retried")
+    if dialect == "gemini" and isinstance(message_dict["content"], str):
+        answered = {"name": part.tool_name, "response": _write_response(part, failed), "id": part.tool_call_id}
+        return {"role": "user", "parts": [{"function_response": answered}]}
+    if holds_files(dialect, part):
+        message_dict = {**message_dict, "content": _write_result(part, dialect)}
     if dialect in ("anthropic", "bedrock") and failed:
         answered = {"type": "tool_result", "tool_use_id": message_dict["tool_call_id"], "is_error": True}
-        return {"role": "user", "content": [{**answered, "content": content}]}
-    if dialect == "gemini" and not failed:
-        given = json_value(part.model_response_object())
-        answered = {"name": part.tool_name, "response": given, "id": part.tool_call_id}
-        return {"role": "user", "parts": [{"function_response": answered}]}
+        return {"role": "user", "content": [{**answered, "content": message_dict["content"]}]}
     return message_dict
+
+
+def _write_response(part: Any, failed: bool) -> Any:
+    """Return a result as Gemini gets it: an error as a text, and as JSON what has a `$ref`, which it would look up."""
+    if failed:
+        return {"error": part.model_response_str(wrap_if_error=False)}
+    given = json_value(part.model_response_object())
+    refers = '"$ref": ' in json.dumps(given)
+    return {"output": part.model_response_str(wrap_if_error=False)} if refers else given
+
+
+def holds_files(dialect: str, part: Any) -> bool:
+    """Return whether an API gets the files of a result in it, as they are: Converse pictures alone."""
+    if dialect == "bedrock":
+        return all(item.media_type.startswith("image/") for item in part.files)
+    return dialect == "anthropic" or (dialect == "openai_responses" and bool(part.files))
+
+
+def _write_result(part: Any, dialect: str) -> str | list[dict[str, Any]]:
+    """Return the content of a result, item by item. Only OpenAI's API is not told of a failure by a mark."""
+    items = part.content_items(mode="str", wrap_if_error=dialect == "openai_responses")
+    texts = [item for item in items if isinstance(item, str)]
+    if len(items) == len(texts) == 1:
+        return texts[0]
+    written: list[dict[str, Any]] = contents_of(items, dialect)
+    return written
 
 
 def contents_of(content: Any, dialect: str) -> Any:

@@ -23,6 +23,7 @@ from assembler.integrations.pydantic_forms import (
     Takes,
     content_of,
     contents_of,
+    holds_files,
     in_form_of,
     is_cache_point,
     json_value,
@@ -296,7 +297,7 @@ def _write_request_part(part: Any, files: list[Any], dialect: str) -> dict[str, 
             return {"role": "user", "content": contents_of(part.content, dialect)}
         case "tool-return":
             text, held = part.model_response_str_and_user_content()
-            files += held
+            files += () if holds_files(dialect, part) else held
             return {"role": "tool", "tool_call_id": part.tool_call_id, "content": text}
         case _:
             return None

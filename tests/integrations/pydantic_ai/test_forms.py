@@ -29,6 +29,7 @@ from budgets import Budget
 from tests.integrations.pydantic_ai.scripted import CHAT, fitted
 from tests.integrations.pydantic_ai.test_messages import PIXEL
 
+UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
 SIGNATURE = base64.b64encode(b"x" * 900).decode()
 
 
@@ -129,3 +130,26 @@ def test_a_failed_result_costs_claude_what_its_mark_does() -> None:
         assert capability.last_context is not None
         costs.append(capability.last_context.count.tokens)
     assert costs[0] < costs[1]
+
+
+@pytest.mark.parametrize(
+    ("content", "outcome", "response"),
+    [
+        ("no such town", "failed", {"error": "no such town"}),
+        ("no such town", "retried", {"error": "no such town"}),
+        ({"$ref": "#/towns"}, "success", {"output": '{"$ref":"#/towns"}'}),
+    ],
+)
+def test_a_result_of_gemini_costs_what_is_sent_of_an_error_and_of_a_reference(
+    content: Any, outcome: Any, response: Any
+) -> None:
+    call, result = ToolCallPart("look_up", {}, "t"), ToolReturnPart("look_up", content, "t", outcome=outcome)
+    tokens, _ = counted(gemini, [asked("q"), ModelResponse([call]), ModelRequest([result])])
+    called = {"function_call": {"name": "look_up", "args": {}, "id": "t"}}
+    answered = {"function_response": {"name": "look_up", "response": response, "id": "t"}}
+    contents = [
+        {"role": "user", "parts": [{"text": "q"}]},
+        {"role": "model", "parts": [{**called, "thought_signature": UNSIGNED}]},
+        {"role": "user", "parts": [answered]},
+    ]
+    assert tokens == count_request({"contents": contents}, dialect=gemini, model="gemini-3-pro-preview").upper
