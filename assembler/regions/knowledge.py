@@ -13,7 +13,7 @@ from assembler.errors import MarkupError
 from assembler.text.checked import checked_text
 from assembler.validation import name_of_value, offers, wrong
 from budgets import BudgetError
-from budgets.errors import OfTheCaller
+from budgets.errors import OfTheCaller, named_type
 from budgets.lazy_patterns import compile_later
 from budgets.value import Value
 
@@ -154,8 +154,28 @@ def _read_vector(value: object, *, field: str) -> Sequence[float] | None:
         raise BudgetError(wrong(field, "a list of numbers or None", value))
     if isinstance(given, list) and type(cast("object", given)) is not list:
         with OfTheCaller(field, BudgetError):
-            return [*iter(cast("list[float]", given))]  # a subclass may have any `__len__`
-    return cast("Sequence[float]", value)
+            given = [*iter(cast("list[float]", given))]  # a subclass may have any `__len__`
+    with OfTheCaller(field, BudgetError):
+        _refuse_no_number(cast("Sequence[object]", given), field)
+    return cast("Sequence[float]", given)
+
+
+def _refuse_no_number(vector: Sequence[object], field: str) -> None:
+    """Raise `BudgetError` unless a vector begins with a number. O(1)."""
+    try:
+        first = vector[0] if len(vector) else 0.0
+    except (TypeError, LookupError):  # what has no items is refused where vectors are compared
+        return
+    try:
+        is_number = not isinstance(first, str | bytes) and float(cast(float, first)) is not None
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        is_number = False
+    if not is_number:
+        several = offers(first, "__len__") and not isinstance(first, str | bytes)
+        step = "; of several vectors pass the one of this document" if several else ""
+        raise BudgetError(
+            f"{field}: expected a list of numbers or None, got one that begins with {named_type(first)}{step}"
+        )
 
 
 def _read_mapping(value: object, *, field: str) -> Mapping[str, Any] | None:

@@ -325,6 +325,22 @@ def test_a_wrong_field_of_a_later_document_is_named_by_its_place() -> None:
         made.add_knowledge("y", type="rag", embedding="1, 2")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("embedding", "found"),
+    [
+        ([[1.0, 0.0]], "a list; of several vectors pass the one of this document"),
+        (["1.0", "0.0"], "a str"),
+        ([None], "a NoneType"),
+    ],
+)
+def test_a_vector_that_begins_with_no_number_is_refused_at_its_document(embedding: Any, found: str) -> None:
+    made = Assembler().add_knowledge("x", type="rag", embedding=[1, 2.0])
+    with pytest.raises(BudgetError) as refused:
+        made.add_knowledge("y", type="rag", embedding=embedding)
+    where = "knowledge[1].embedding: expected a list of numbers or None, got one that begins with"
+    assert str(refused.value) == f"{where} {found}"
+
+
 def test_passing_a_class_in_place_of_a_value_is_recognised() -> None:
     with pytest.raises(AssemblyError, match="got the class CacheMarks: call it"):
         Assembler(dialect=anthropic, cache_marks=CacheMarks)  # type: ignore[arg-type]

@@ -124,12 +124,15 @@ def refusals() -> dict[str, Callable[[], object]]:
     return found
 
 
-def test_the_error_chain_for_a_refused_embedding_does_not_hold_it() -> None:
-    bad = case("A8-embedding")["input"]["embedding"]
+@pytest.mark.parametrize(("numbers", "error"), [([], BudgetError), ([1.0], PromptError)])
+def test_the_error_chain_for_a_refused_embedding_does_not_hold_it(
+    numbers: list[float], error: type[AssemblyError]
+) -> None:
+    bad = [*numbers, *case("A8-embedding")["input"]["embedding"]]
     assembler = Assembler(strategy=CitedSources()).add_messages([("user", "q")])
-    for text in ("a", "b"):
-        assembler.add_knowledge(text, type="rag", embedding=bad)
-    with pytest.raises(PromptError) as caught:
+    with pytest.raises(error) as caught:
+        for text in ("a", "b"):
+            assembler.add_knowledge(text, type="rag", embedding=bad)
         assembler.build()
     assert not [said for said in spoken_by(caught.value) if CANARY in said]
 
