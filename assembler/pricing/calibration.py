@@ -208,6 +208,8 @@ def _divide_up(number: int, by: int) -> int:
 def calibrate(context: Context[Any], usage: object) -> CalibratedCounter:
     """A counter that starts from the bill of `context`, which must be exactly the request that was sent.
 
+    Pass it to `Assembler.anchor`; a budget takes no bill as its counter.
+
     `usage` is the provider's usage (an object or a dict; from Ollama's own API the whole answer), the number of input
     tokens, cached ones included, or what `overflow_of(error)` read from a refusal: the next build then fits what the
     provider accepts. The bill is compared with the count by our rule, even if the context's own count started from an
