@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
@@ -20,6 +20,7 @@ from assembler.integrations.bills import bill_of, subtract_uncounted
 from assembler.integrations.call_settings import in_form_of
 from assembler.integrations.kept_objects import with_own_system
 from assembler.integrations.known_calls import KnownCall, KnownCalls
+from assembler.pipeline.awaiting import run_in_thread
 from assembler.pipeline.state import state_of
 from assembler.pricing.calibration import calibrate
 from assembler.pricing.overflow import overflow_of
@@ -188,7 +189,7 @@ class Fitting:
     async def asettle(self, context: Context, usage: object, *, uncounted: Count = NOTHING) -> dict[str, Any]:
         """Do the same as `settle` in a thread."""
         self._forget_own(context)
-        return await asyncio.to_thread(self.settle, context, usage, uncounted=uncounted)
+        return await run_in_thread(partial(self.settle, context, usage, uncounted=uncounted))
 
     async def settle_own(self, usage: object, run: Hashable = None) -> dict[str, Any] | None:
         """Take the bill of the call of this run that this task has fitted; None if there is no open one.
@@ -224,7 +225,7 @@ class Fitting:
     async def alearn(self, context: Context, refusal: object, *, uncounted: Count = NOTHING) -> dict[str, Any] | None:
         """Do the same as `learn` in a thread."""
         self._forget_own(context)
-        return await asyncio.to_thread(self.learn, context, refusal, uncounted=uncounted)
+        return await run_in_thread(partial(self.learn, context, refusal, uncounted=uncounted))
 
     async def learn_own(self, refusal: object, run: Hashable = None) -> dict[str, Any] | None:
         """Take a refusal of the call of this run that this task has fitted, if there is an open one."""
@@ -244,14 +245,14 @@ class Fitting:
 
     async def afit_body(self, body: Mapping[str, Any], dialect: Dialect, *, run: Hashable = None) -> Fitted:
         """Do the same as `fit_body` in a thread, and await async summarizers."""
-        known, same, steps = await asyncio.to_thread(self._begin_steps, body, dialect, run)
-        step = await asyncio.to_thread(advance, steps, None)
+        known, same, steps = await run_in_thread(partial(self._begin_steps, body, dialect, run))
+        step = await run_in_thread(partial(advance, steps, None))
         while isinstance(step, Assembler):
             try:
                 outcome: Context | ContextLengthError = await step.abuild()
             except ContextLengthError as error:
                 outcome = error
-            step = await asyncio.to_thread(advance, steps, outcome)
+            step = await run_in_thread(partial(advance, steps, outcome))
         self._remember(KnownCall(run, None, same, step.assembler, step.context), known)
         return step
 

@@ -25,10 +25,21 @@ from budgets.counters.awaited import WAITS, is_async
 T = TypeVar("T")
 
 
+async def run_in_thread(work: Callable[[], T]) -> T:
+    """Run `work` in a thread of the loop's pool, or at once if the loop has none, as in a workflow of Temporal."""
+    loop = asyncio.get_running_loop()
+    run: Callable[[], T] = partial(copy_context().run, work)
+    try:
+        found = loop.run_in_executor(None, run)
+    except NotImplementedError:
+        return run()
+    return await found
+
+
 async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
     """Run `work` off the loop, and await each summarizer that it needs once."""
     counter = None if settings.budget is None else settings.budget.counter
-    run = _run_in_own_thread if is_async(counter) else asyncio.to_thread
+    run = _run_in_own_thread if is_async(counter) else run_in_thread
 
     def work_or_question() -> T | Wanted:
         try:
@@ -48,7 +59,7 @@ async def _await_summarizer(wanted: Wanted) -> object:
     """The text of the summarizer, or the error if it failed. A sync summarizer is called in a thread."""
     question = wanted.question
     try:
-        text = question.ask() if question.awaited else await asyncio.to_thread(question.ask)
+        text = question.ask() if question.awaited else await run_in_thread(question.ask)
         return await text if isawaitable(text) else text
     except MemoryError:  # the process is in trouble, not the summarizer
         raise

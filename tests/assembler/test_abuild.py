@@ -122,6 +122,20 @@ def test_a_growing_session_asks_as_often_and_the_same_as_one_that_awaits_nothing
     assert len(awaited) > 3
 
 
+class Threadless(asyncio.SelectorEventLoop):
+    """A loop such as that of Temporal's workflows, which offers no threads."""
+
+    def run_in_executor(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("summarizer", [gist, agist])
+def test_a_loop_without_threads_builds_the_same_bytes(summarizer: Summarizer) -> None:
+    waiting, plainly = (of(talk(8), 100, Summarize(write, 1)) for write in (summarizer, gist))
+    with asyncio.Runner(loop_factory=Threadless) as runner:
+        assert runner.run(waiting.abuild()).request() == plainly.build().request()
+
+
 def test_a_summarizer_that_blocks_does_not_block_the_loop() -> None:
     started, released = threading.Event(), threading.Event()
 

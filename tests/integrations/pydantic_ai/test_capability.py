@@ -53,6 +53,28 @@ def agent_of(model: Any, capability: FitContext, **more: Any) -> Agent[None, Any
     return agent
 
 
+class Threadless(asyncio.SelectorEventLoop):
+    """A loop such as that of Temporal's workflows, which offers no threads."""
+
+    def run_in_executor(self, *_: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_an_agent_runs_where_there_are_no_threads() -> None:
+    script, capability = Script(), FitContext(base())
+
+    async def look_up(question: str) -> str:
+        """Look a question up in the almanac."""
+        return looked_up(question)
+
+    agent: Agent[None, Any] = Agent(script.model, tools=[look_up], capabilities=[capability])
+    with asyncio.Runner(loop_factory=Threadless) as runner:
+        history = runner.run(agent.run("Where to?")).all_messages()
+        runner.run(agent.run("And then?", message_history=history))
+    assert capability.last_context is not None
+    assert_sendable(script.bodies[-1], capability.last_context, base())
+
+
 def invoked(agent: Agent[None, Any], text: str, history: list[ModelMessage]) -> list[ModelMessage]:
     return agent.run_sync(text, message_history=history).all_messages()
 
