@@ -5,7 +5,8 @@ Policies go by the sum of the messages' prices, which is a few tokens a step mor
 
 from __future__ import annotations
 
-from assembler.pipeline.ladder import Trimmed
+import sys
+
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import trim
 from assembler.policies.traits import asks, find_trimmer
@@ -16,10 +17,11 @@ _ROUNDS = 8
 
 
 def cut_less(plan: Planned, tokens_left: Tokens) -> Planned:
-    """The plan that cuts less, if one fits as it is sent; else the given plan, which fits.
+    """The plan that cuts least of those that fit as they are sent. The given plan fits.
 
-    Asks for more than can fit, then for less by what is over. Not for policies whose cut must not depend on how often
-    they are asked: those with a low-water mark, and those that ask a model.
+    Undoes what the policies did last, as long as the request still fits: asks them for more tokens than are left, by
+    what merging spares. Each answer that does not fit bounds the next question. Not for policies whose cut must not
+    depend on how often they are asked: those with a low-water mark, and those that ask a model.
     """
     ledger, settings, pricer = plan.ledger, plan.settings, plan.settings.merging_pricer
     rungs = settings.active_rungs
@@ -27,23 +29,32 @@ def cut_less(plan: Planned, tokens_left: Tokens) -> Planned:
         return plan
     if any(rung.traits.low_water is not None or asks(rung) for rung in rungs):
         return plan
-    least = plan.trimmed.count(ledger).upper
-    asked = tokens_left + pricer.spares() * 2 * len(plan.kept_messages)
-    if least + _find_least_undone(plan.trimmed) > asked:
-        return plan
+    answered, too_much = tokens_left, sys.maxsize
     for _ in range(_ROUNDS):
-        wider = plan.leaving(trim(ledger, settings, asked), ledger)
-        if (most := wider.trimmed.count(ledger).upper) <= least:
+        likely, most = _find_what_to_ask(plan, tokens_left, pricer.spares())
+        undone = plan.trimmed.count(ledger).upper + plan.trimmed.last_change.saved
+        if undone > most or undone >= too_much:  # without its last change it cannot fit
             break
-        if wider.fits(tokens_left):
-            wider.unsettled = True
-            return wider
-        asked = min(asked, most) - (wider.by_rule.upper - wider.fixed.upper - tokens_left)
+        asked = min(likely if max(undone, answered + 1) <= likely else most, too_much - 1)
+        if asked <= answered:
+            break
+        wider = plan.leaving(trim(ledger, settings, asked), ledger)
+        if wider.trimmed.count(ledger).upper <= plan.trimmed.count(ledger).upper:
+            answered = asked
+        elif wider.fits(tokens_left):
+            plan, answered = wider, asked
+            plan.unsettled = True
+        else:
+            too_much = wider.trimmed.count(ledger).upper
     return plan
 
 
-def _find_least_undone(trimmed: Trimmed) -> Tokens:
-    """What the last change saved, which is the first to be left out; 0 if that is unknown."""
-    helped = [decision for decision in trimmed.decisions if decision.saved]
-    is_one_change = bool(helped) and [times for _, times in helped[-1].done] == [1]
-    return helped[-1].saved if is_one_change else 0
+def _find_what_to_ask(plan: Planned, tokens_left: Tokens, spares: Tokens) -> tuple[Tokens, Tokens]:
+    """What the policies may probably leave, by the sum of the prices, and at most, so that it fits as it is sent.
+
+    Merging probably spares as much as in this plan. Without the last change it may spare `spares` more for each message
+    that changes, and for one that it joins.
+    """
+    sent, summed = plan.by_rule.upper - plan.fixed.upper, plan.trimmed.count(plan.ledger).upper
+    likely = tokens_left + max(summed - sent, 0)
+    return likely, likely + spares * (plan.trimmed.last_change.messages + 1)

@@ -17,7 +17,7 @@ from assembler.conversation.messages import Message
 from assembler.conversation.summary_request import Wanted
 from assembler.policies.contract import read_changes, refuse_unlawful, verify_cut
 from assembler.policies.passage import Change, PassageView
-from assembler.policies.traits import CuttingRung, KeepsChosen, Label, RewritingRung, Rung, asks, label_of
+from assembler.policies.traits import CuttingRung, KeepsChosen, KeepsNewest, Label, RewritingRung, Rung, asks, label_of
 from assembler.pricing.ledger import Cut, Ledger
 from budgets import AssemblyError, Count, Tokens
 from budgets.count import Difference
@@ -90,6 +90,19 @@ _UNCHANGED: Mapping[int, Message | None] = {}
 _NO_SAVINGS: Mapping[int, Difference] = {}
 
 
+@attrs.frozen(eq=False, repr=False)
+class LastChange(Value):
+    """What came last of all that the policies did, and would be undone first if there were more tokens."""
+
+    saved: Tokens = 0
+    """How many tokens it saved; 0 if that is unknown."""
+    messages: int = 0
+    """How many messages it dropped or changed."""
+
+
+_UNCHANGED_YET = LastChange()
+
+
 @attrs.frozen(eq=False)
 class Trimmed:
     """What stays of a conversation: every turn from `cut` on, pinned turns before it, changed as `changed` says."""
@@ -108,6 +121,7 @@ class Trimmed:
     """The steps that led to `changed`, oldest first."""
     length: int = 0
     """The length of the history when `savings` was computed. A later message may join a changed one."""
+    last_change: LastChange = _UNCHANGED_YET
     passing: bool = False
     """Whether the next build must decide anew, because the replay of a longer history may decide something else."""
 
@@ -273,8 +287,20 @@ def _ask_to_cut(
     decisions = _note_decision(kept.decisions, RungDecision(rung.name, max(saved, 0), ((cut.reason, 0),)), label)
     failures = kept.failures if cut.failure is None else (*kept.failures, cut.failure)
     cut, wanted = attrs.evolve(cut, wanted=None) if cut.wanted else cut, kept.wanted or cut.wanted
-    cut = cut if saved > 0 else kept.cut
-    return Trimmed(cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made, kept.length)
+    cut, last = (cut, _find_last_dropped(seen, rung, cut)) if saved > 0 else (kept.cut, kept.last_change)
+    return Trimmed(cut, kept.changed, kept.savings, decisions, failures, wanted, kept.made, kept.length, last)
+
+
+def _find_last_dropped(ledger: Ledger, rung: CuttingRung, cut: Cut) -> LastChange:
+    """The turn that a cut dropped last, if the policy drops the oldest turns one by one; else all that it dropped."""
+    start, stop = ledger.turn_span(cut.first_kept - 1)
+    if (
+        cut.summary is None
+        and isinstance(rung.traits.keeps, KeepsNewest)
+        and (start, stop) not in ledger.pinned_turns()
+    ):
+        return LastChange(ledger.turn_upper(start, stop), stop - start)
+    return LastChange(0, cut.first_kept - ledger.first)
 
 
 def _is_own_note(rung: CuttingRung, summary: Message | None) -> bool:
@@ -287,9 +313,10 @@ def _ask_to_rewrite(
 ) -> Trimmed:
     """Take changes of the policy until they save `excess`."""
     changed, savings = dict(kept.changed), dict(kept.savings)
-    saved, reasons, indexes = 0, dict[str, int](), list[tuple[int, ...]]()
+    saved, reasons, indexes, last = 0, dict[str, int](), list[tuple[int, ...]](), kept.last_change
     for change, gains in find_useful_changes(ledger, rung, kept.cut.first_kept, changed):
-        saved += sum(gained.saved for gained in gains.values())
+        last = LastChange(sum(gained.saved for gained in gains.values()), len(change.messages))
+        saved += last.saved
         take_change(ledger, change, gains, changed, savings)
         indexes.append(tuple(change.messages))
         reasons[change.reason] = reasons.get(change.reason, 0) + 1
@@ -300,7 +327,9 @@ def _ask_to_rewrite(
     if indexes:
         made = (*made, RungChanges(ledger.length, place, kept.cut.first_kept, tuple(indexes)))
     decisions = _note_decision(kept.decisions, decision, label)
-    return attrs.evolve(kept, changed=changed, savings=savings, made=made, decisions=decisions, length=ledger.length)
+    return Trimmed(
+        kept.cut, changed, savings, decisions, kept.failures, kept.wanted, made, ledger.length, last, kept.passing
+    )
 
 
 def find_useful_changes(

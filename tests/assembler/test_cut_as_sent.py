@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,84 @@ def test_no_policy_drops_a_turn_with_which_the_request_fits_as_it_is_sent(ladder
     for window in sorted({cost + off for cost in costs.values() for off in range(-2, 3) if cost + off >= costs[16]}):
         fitting = min(first for first, cost in costs.items() if cost <= window)
         assert len(made(window, 0, ladder).build().messages) == len(said[fitting:]), window
+
+
+TOOL: Any = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
+MODELS = {
+    "anthropic": "claude-sonnet-4-5",
+    "bedrock": "anthropic.claude-sonnet-4-5",
+    "gemini": "gemini-2.5-flash",
+    "mistral": "mistral-large-latest",
+}
+NEWEST = [{"role": "user", "content": "and now?"}]
+
+
+def turn(number: int, steps: int, *, answered: bool = False, found: str = "found") -> list[Any]:
+    """A question, so many steps that `found` something, and an answer if it is `answered`."""
+    said: list[Any] = [{"role": "user", "content": f"question {number}"}]
+    for step in range(steps):
+        called = {
+            "id": f"call{number:03}{step:02}",
+            "type": "function",
+            "function": {"name": "find", "arguments": "{}"},
+        }
+        said.append({"role": "assistant", "content": None, "tool_calls": [called]})
+        said.append({"role": "tool", "tool_call_id": called["id"], "content": found})
+    return said + [{"role": "assistant", "content": "done"}] * answered
+
+
+def kept(dialect: str, window: int, policies: Any, said: list[Any]) -> tuple[int, int]:
+    """How many messages stay, and what the request costs."""
+    budget = Budget(window, model=MODELS[dialect])
+    made = Assembler(budget, dialect=dialect, on_overflow=policies).set_tools([TOOL]).add_messages(said).build()
+    return len(made.messages), made.count.upper
+
+
+def order_of_age(_question: str, texts: Any) -> list[int]:
+    return [*range(len(texts))]
+
+
+LADDERS: list[Any] = [[ClearReasoning(), TrimOldest()], [KeepRelevant(order_of_age, keep_turns=1)]]
+
+
+@pytest.mark.parametrize("dialect", MODELS)
+@pytest.mark.parametrize("ladder", LADDERS, ids=["on a ladder", "chosen"])
+@pytest.mark.parametrize("steps", [5, 40])
+def test_a_turn_of_many_steps_stays_if_the_request_fits_with_it(dialect: str, ladder: Any, steps: int) -> None:
+    """Merging spared more in its steps than was looked for in the one message that would be left without it."""
+    stays = turn(0, steps) + NEWEST
+    _, window = kept(dialect, 100_000, Refuse(), stays)
+    assert kept(dialect, window, ladder, turn(1, 2) + stays)[0] == len(stays)
+
+
+KINDS_OF_TURNS = [(steps, answered) for steps in range(3) for answered in (False, True)]
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "mistral"])
+def test_no_turn_goes_because_the_one_before_it_is_too_much(dialect: str) -> None:
+    """What the larger request was over was taken off the next question, though the smaller one is spared more."""
+    for kinds in product([(1, False), (2, False)], KINDS_OF_TURNS, [(1, False), (1, True)]):
+        turns = [turn(place, steps, answered=answered) for place, (steps, answered) in enumerate(kinds)] + [NEWEST]
+        ends = [[message for one in turns[first:] for message in one] for first in range(4)]
+        costs = [kept(dialect, 100_000, Refuse(), end)[1] for end in ends]
+        for window in costs[1:]:
+            fitting = next(end for end, cost in zip(ends, costs, strict=True) if cost <= window)
+            assert kept(dialect, window, LADDERS[0], ends[0])[0] == len(fitting), (kinds, window)
+
+
+@pytest.mark.parametrize(("dialect", "most"), [("gemini", 3), ("anthropic", 6), ("mistral", 6)])
+def test_policies_are_asked_again_only_for_what_merging_can_spare(dialect: str, most: int) -> None:
+    """Three builds for Gemini, which spares nothing here, asked nine times: each for much more than could fit, and
+    once again for what that answer was over.
+    """
+    asked: list[str] = []
+
+    def order(question: str, texts: Any) -> list[int]:
+        asked.append(question)
+        return order_of_age(question, texts)
+
+    said = [message for place in range(60) for message in turn(place, 3, answered=True, found="found " * 200)] + NEWEST
+    _, whole = kept(dialect, 1_000_000, Refuse(), said)
+    for share in (3, 5, 8):
+        kept(dialect, whole * share // 10 + 300, [KeepRelevant(order, keep_turns=1)], said)
+    assert 3 <= len(asked) <= most
