@@ -88,7 +88,7 @@ class HostBill(JoiningPricer):
         has_text = any(price.upper and is_text for price, is_text in zip(each_of_head, of_texts, strict=True))
         system = price_system(text, self.family, self.count) if text or not has_text else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
-        before_tools = text or next(filter(None, map(lone_text, head)), "")
+        before_tools = text or next(filter(None, map(self._read_text, head)), "")
         seam = price_seam(before_tools, self.family, self.count) if tools else NOTHING
         own_tools, tooling = split_framing(self._price_tools(tools), each_tool)
         return FixedPrices(
@@ -106,11 +106,7 @@ class HostBill(JoiningPricer):
         chat = self.api == "chat"
         if not chat and is_cut_up(message):
             return total(map(self.message, turns_of(message)))
-        message = (
-            as_chat_sends(adapt_with_media(message, "openai"))
-            if chat
-            else as_responses_sends(adapt_message(message, RESPONSES))
-        )
+        message = self._adapt(message)
         if is_empty_for_chat(message) or not message.parts:
             # An item of reasoning is sent beside the next one.
             return NOTHING if chat else self._price_other_fields(message)
@@ -121,6 +117,17 @@ class HostBill(JoiningPricer):
         if all(type(part) is Result for part in message.parts):  # answers are sent without it
             return bill
         return bill + Count(0, Grade.BOUNDED, upper=self.count(message.name) + NAME_SLACK)
+
+    def _adapt(self, message: Message) -> Message:
+        """The message with the parts that are sent."""
+        if self.api == "chat":
+            return as_chat_sends(adapt_with_media(message, "openai"))
+        return as_responses_sends(adapt_message(message, RESPONSES))
+
+    def _read_text(self, message: Message) -> str:
+        """The text that is sent of a message, also of parts of other APIs."""
+        alone = lone_text(message)
+        return "".join(part for part in self._adapt(message).parts if isinstance(part, str)) if alone is None else alone
 
     def _price_alone(self, message: Message) -> Count:
         """Price one message of the template, or a server's items on Responses."""
