@@ -63,12 +63,12 @@ def test_the_table_leaves_out_the_project_that_helps_most(tmp_path: Path, capsys
     rows = [*[PLAIN] * 3, *[{"source": "github:b/two@c:f", "input_tokens": 150}]]
     assert script.main([str(recorded(tmp_path, *rows)), "--markdown"], count=lambda _: Count(100)) == 0
     head, _, *lines = capsys.readouterr().out.splitlines()
-    told = {
+    cells = {
         name.strip(): cell.strip() for name, cell in zip(head.split("|")[2:], lines[-1].split("|")[2:], strict=True)
     }
-    assert (told["rows"], told["repos"], told["exact"], told["under"]) == ("4", "2", "75.0%", "25.0%")
-    assert told["lo1o"] == "0.0%"
-    assert told["wrong/EXACT"] == "1/4"
+    assert (cells["rows"], cells["repos"], cells["exact"], cells["under"]) == ("4", "2", "75.0%", "25.0%")
+    assert cells["lo1o"] == "0.0%"
+    assert cells["wrong/EXACT"] == "1/4"
 
 
 def test_uncountable_requests_are_listed_by_reason_and_no_text_is_shown(

@@ -149,10 +149,10 @@ class _Inside:
         return True
 
     def _write(self, message: object) -> None:
-        said = pickle.dumps(message)
-        said = struct.pack("=I", len(said)) + said
-        while said:
-            said = said[os.write(self._into, said) :]
+        packed = pickle.dumps(message)
+        packed = struct.pack("=I", len(packed)) + packed
+        while packed:
+            packed = packed[os.write(self._into, packed) :]
 
 
 def _tell(session: pytest.Session, workers: list[_Worker]) -> None:

@@ -288,9 +288,9 @@ def without_thinking(history: History, limit: int, keep: int) -> History | None:
     for message in flat(turns[: max(len(turns) - max(keep, 1), 0)]):
         if cost(flat(turns)) <= limit:
             break
-        said = [block for block in blocks(message) if block["type"] != "thinking"]
-        if any(block.get("text") != "" for block in said):
-            message["content"] = said
+        spoken = [block for block in blocks(message) if block["type"] != "thinking"]
+        if any(block.get("text") != "" for block in spoken):
+            message["content"] = spoken
     left = flat(turns)
     return left if cost(left) <= limit else None
 

@@ -104,8 +104,8 @@ def steps(draw: Draw, tag: str) -> Iterator[Message]:
 
 def blocks(draw: Draw, tag: str) -> Iterator[Message]:
     """The same in Anthropic's form."""
-    said: list[Any] = [{"type": "thinking", "thinking": draw.text(), "signature": "c2ln"}] if draw.once_in(2) else []
-    said += [{"type": "text", "text": draw.words()}] if draw.once_in(3) else []
+    parts: list[Any] = [{"type": "thinking", "thinking": draw.text(), "signature": "c2ln"}] if draw.once_in(2) else []
+    parts += [{"type": "text", "text": draw.words()}] if draw.once_in(3) else []
     calls = [
         {
             "type": "tool_use",
@@ -115,7 +115,7 @@ def blocks(draw: Draw, tag: str) -> Iterator[Message]:
         }
         for place in range(draw.choice([1, 1, 2, 3]))
     ]
-    yield {"role": "assistant", "content": [*said, *calls]}
+    yield {"role": "assistant", "content": [*parts, *calls]}
     results: list[Any] = [{"type": "tool_result", "tool_use_id": call["id"], "content": draw.text()} for call in calls]
     yield {
         "role": "user",

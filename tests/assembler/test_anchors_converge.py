@@ -290,10 +290,10 @@ def test_from_the_second_call_on_no_bill_exceeds_the_limit_and_no_cut_is_undone(
 ) -> None:
     """No tokens are kept free beyond the errors that bills have shown. Tools change every seventeen calls."""
     window = hidden.most(LEAST[max(tools) > 0] + WORDS_AROUND) + spare
-    said = talk(CALLS + 1, sizes)
+    messages = talk(CALLS + 1, sizes)
     caller = Caller(api, hidden, policy, window, assembled(api, window, policy, *knows), *knows)
     for number in range(CALLS):
-        history = said[: 2 * number + 1]
+        history = messages[: 2 * number + 1]
         caller.call(said_twice(history) if twice else history, number, tools[number // 17 % len(tools)])
 
 

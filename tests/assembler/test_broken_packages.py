@@ -45,6 +45,6 @@ try:
 except MissingExtraError as error:
     print(f"{error} because of: {error.__cause__}")
 """
-    said = ran(install_broken(tmp_path, "toktok", failure) + program)
-    assert f": {advice} 'context-assembler[toktok]'" in said
-    assert said.strip().endswith(f"because of: {FAULT}")
+    printed = ran(install_broken(tmp_path, "toktok", failure) + program)
+    assert f": {advice} 'context-assembler[toktok]'" in printed
+    assert printed.strip().endswith(f"because of: {FAULT}")

@@ -317,12 +317,12 @@ def test_a_program_that_asks_for_json_gets_the_arithmetic_of_what_does_not_fit(
         )
         assert main(["build", "tight.yaml", "--json"]) == (3 if needed else 0)
         out, err = capsys.readouterr()
-        told = json.loads(out)
+        read = json.loads(out)
         assert ("shorten its messages by 1 token." in err) == bool(needed)
         if needed:
-            assert (told["required"], told["available"], told["excess"], told["smallest_window"]) == (4, 3, 1, 4)
-            assert told["regions"]["conversation"] == 4
-            assert told["advice"] in err
+            assert (read["required"], read["available"], read["excess"], read["smallest_window"]) == (4, 3, 1, 4)
+            assert read["regions"]["conversation"] == 4
+            assert read["advice"] in err
 
 
 @pytest.mark.parametrize("argv", [[], ["--help"]])

@@ -65,7 +65,7 @@ def test_a_binding_limit_selects_documents_by_the_scores_of_the_file(
 
 
 @pytest.mark.parametrize(
-    ("spelled", "said"),
+    ("spelled", "expected"),
     [
         ({"trim_oldest": {"pins": "last_user"}}, r"trim_oldest\.pins: expected first_user or a list, got a text of 9"),
         ({"trim_oldest": {"pins": ["0"]}}, r'trim_oldest\.pins\[0\]: expected a whole number, got "0"'),
@@ -74,8 +74,8 @@ def test_a_binding_limit_selects_documents_by_the_scores_of_the_file(
         ("offload", r"on_overflow: expected one of clear_reasoning, "),
     ],
 )
-def test_an_option_of_a_wrong_type_is_refused_at_its_place_in_the_file(spelled: object, said: str) -> None:
-    with pytest.raises(SpecError, match=said):
+def test_an_option_of_a_wrong_type_is_refused_at_its_place_in_the_file(spelled: object, expected: str) -> None:
+    with pytest.raises(SpecError, match=expected):
         read_ladder(HERE, spelled)
 
 

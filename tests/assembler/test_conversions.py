@@ -113,8 +113,8 @@ def _broken_rules(request: dict[str, Any], name: str) -> set[str]:
 
 def _fields_noted(notes: Iterable[str]) -> int:
     """How many fields, cache marks, citations and signatures the notes say were left out."""
-    told = [note for note in notes if note.endswith("left out") and re.search("field|mark|citation|signature", note)]
-    return sum(int(note.split()[0]) for note in told)
+    lost = [note for note in notes if note.endswith("left out") and re.search("field|mark|citation|signature", note)]
+    return sum(int(note.split()[0]) for note in lost)
 
 
 MAY_BE_UNKNOWN = frozenset({"unread", "pair", "pair in parts", "own field", "own key", "caller", "signature"})

@@ -59,30 +59,32 @@ def test_a_window_that_a_smaller_one_does_without_builds_at_once() -> None:
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock"])
 def test_a_turn_fits_although_the_blank_message_after_it_would_not_alone(dialect: str) -> None:
     """Alone the blank is sent as "(no text)", which costs more than the words of the turn that it joins."""
-    said = [("user", "a" * 90), ("assistant", "b"), ("user", "c"), ("user", " "), ("assistant", "d"), ("user", "e")]
+    messages = [("user", "a" * 90), ("assistant", "b"), ("user", "c"), ("user", " "), ("assistant", "d"), ("user", "e")]
 
     def made(window: int, first: int, policy: Policy) -> Assembler:
-        return Assembler(Budget(window, counter=len), dialect=dialect, on_overflow=policy).add_messages(said[first:])
+        return Assembler(Budget(window, counter=len), dialect=dialect, on_overflow=policy).add_messages(
+            messages[first:]
+        )
 
     costs = {first: made(1_000, first, Refuse()).build().count.upper for first in (2, 3)}
     assert costs[2] < costs[3]
     for window in range(costs[2], costs[3] + 1):
-        assert len(made(window, 0, TrimOldest()).build().messages) == len(said[2:])
+        assert len(made(window, 0, TrimOldest()).build().messages) == len(messages[2:])
 
 
 @pytest.mark.parametrize("dialect", ["anthropic", "bedrock", "gemini"])
 def test_of_user_messages_that_are_sent_merged_as_many_stay_as_fit_as_they_are_sent(dialect: str) -> None:
     """Each is a turn of its own, and costs a little less beside the others than alone."""
     model = {"gemini": "gemini-of-tomorrow"}.get(dialect, "anthropic.claude-sonnet-4-5")
-    said = [("user", f"number {place} " * (1 + place % 3)) for place in range(8)]
+    messages = [("user", f"number {place} " * (1 + place % 3)) for place in range(8)]
 
     def cost(newest: int) -> int:
-        alone = Assembler(Budget(100_000, model=model), dialect=dialect).add_messages(said[-newest:])
+        alone = Assembler(Budget(100_000, model=model), dialect=dialect).add_messages(messages[-newest:])
         return alone.build().count.upper
 
     costs = [cost(newest) for newest in range(1, 9)]
     for window in range(costs[0], costs[-1] + 1):
-        made = Assembler(Budget(window, model=model), dialect=dialect, on_overflow=TrimOldest()).add_messages(said)
+        made = Assembler(Budget(window, model=model), dialect=dialect, on_overflow=TrimOldest()).add_messages(messages)
         assert len(made.build().messages) == sum(one <= window for one in costs)
 
 

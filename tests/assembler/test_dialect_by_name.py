@@ -26,9 +26,9 @@ TYPED = {
 @pytest.mark.parametrize("name", DIALECTS)
 def test_a_dialects_name_works_like_its_value_in_every_function(name: str) -> None:
     value = DIALECTS[name]
-    said = Assembler(dialect=name).add_instruction("Be brief.").add_message(("user", "Hi"))
-    assert repr(said) == repr(Assembler(dialect=value).add_instruction("Be brief.").add_message(("user", "Hi")))
-    context = said.build()
+    assembler = Assembler(dialect=name).add_instruction("Be brief.").add_message(("user", "Hi"))
+    assert repr(assembler) == repr(Assembler(dialect=value).add_instruction("Be brief.").add_message(("user", "Hi")))
+    context = assembler.build()
     request = context.request()
     assert context.request(name) == context.request(value) == request
     assert count_request(request, dialect=name) == count_request(request, dialect=value)
@@ -131,9 +131,9 @@ def test_the_model_is_read_under_the_key_that_its_api_declares() -> None:
     )
     body = {"messages": [{"role": "user", "content": "Hi"}]}
     for model in ("gpt-4o", "nobodys-model"):
-        told = count_request(body, dialect=cast("Dialect", ours), model=model)
-        assert count_request({"engine": model, **body}, dialect=cast("Dialect", ours)) == told
-        assert count_request({"model": model, **body}, dialect=cast("Dialect", ours)) == told
+        count = count_request(body, dialect=cast("Dialect", ours), model=model)
+        assert count_request({"engine": model, **body}, dialect=cast("Dialect", ours)) == count
+        assert count_request({"model": model, **body}, dialect=cast("Dialect", ours)) == count
     converse = {"modelId": "anthropic.claude-sonnet-4-5", "messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
     priced = count_request(converse, dialect="bedrock", model="anthropic.claude-sonnet-4-5")
     assert count_request(converse) == count_request(converse, dialect="bedrock") == priced

@@ -129,9 +129,9 @@ def test_a_refusal_costs_its_text_and_is_never_called_exact(spelled: Body) -> No
         messages = [*ASKED["messages"], {"role": "assistant", **answer}, *ASKED["messages"]]
         return count_request({"messages": messages}, dialect="openai_chat", model="gpt-4o")
 
-    said = priced({"content": "I will not"})
-    assert said.grade is Grade.EXACT
-    assert priced(spelled) == Count(said.tokens, Grade.BOUNDED, said.tokens + 3)
+    price = priced({"content": "I will not"})
+    assert price.grade is Grade.EXACT
+    assert priced(spelled) == Count(price.tokens, Grade.BOUNDED, price.tokens + 3)
 
 
 @pytest.mark.parametrize("case", EQUAL)

@@ -58,9 +58,9 @@ def built(said: Any, dialect: Dialect = openai_chat, model: str = "gpt-4o") -> C
 @pytest.mark.parametrize("field", [*FIELDS, *UNREAD])
 def test_a_sent_field_costs_the_build_and_the_request_the_same(field: str, model: str) -> None:
     bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
-    said = {**bare, field: {**FIELDS, **UNREAD}[field]}
-    context = built(said, model=model)
-    assert context.request()["messages"][1] == said
+    message = {**bare, field: {**FIELDS, **UNREAD}[field]}
+    context = built(message, model=model)
+    assert context.request()["messages"][1] == message
     assert context.count.grade is Grade.ESTIMATED
     assert context.count.upper > built(bare, model=model).count.upper + 400
     assert count_request(context.request(), dialect=openai_chat, model=model) == context.count
@@ -68,10 +68,10 @@ def test_a_sent_field_costs_the_build_and_the_request_the_same(field: str, model
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_reasoning_on_an_object_is_sent_like_that_of_a_dict(field: str) -> None:
-    said: dict[str, Any] = {"content": "hm", "tool_calls": [CALL], field: FIELDS[field]}
+    message: dict[str, Any] = {"content": "hm", "tool_calls": [CALL], field: FIELDS[field]}
     of_chain = SimpleNamespace(type="ai", content="hm", tool_calls=[CALL], additional_kwargs={field: FIELDS[field]})
-    wanted = built({"role": "assistant", **said})
-    for spelled in (Answer(**said), SimpleNamespace(role="assistant", **said), of_chain):
+    wanted = built({"role": "assistant", **message})
+    for spelled in (Answer(**message), SimpleNamespace(role="assistant", **message), of_chain):
         context = built(spelled)
         assert context.request() == wanted.request()
         assert context.count == wanted.count
@@ -102,29 +102,29 @@ COLUMNS = ("name", "tool_calls", "tool_call_id", "function_call")
 @pytest.mark.parametrize("dialect", ["openai_chat", "mistral"])
 def test_the_empty_columns_of_a_table_of_messages_are_not_sent(dialect: str, empty: Any) -> None:
     """An empty `function_call` was a bare AttributeError, and the others went to an API that refuses them."""
-    said = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
-    rows = [{**dict.fromkeys(COLUMNS, empty), **one} for one in said]
-    assert Assembler(dialect=dialect).add_messages(rows).build().request()["messages"] == said
+    messages = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
+    rows = [{**dict.fromkeys(COLUMNS, empty), **one} for one in messages]
+    assert Assembler(dialect=dialect).add_messages(rows).build().request()["messages"] == messages
 
 
 @pytest.mark.parametrize("empty", [{}, "", 0, False, ()])
 @pytest.mark.parametrize("column", ["tool_calls", "function_call"])
 def test_an_empty_value_of_any_kind_is_no_call(column: str, empty: Any) -> None:
-    said = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
-    context = Assembler().add_messages([said[0], {**said[1], column: empty}, said[2]]).build()
-    assert context.request("openai_chat")["messages"] == said
+    messages = [{"role": role, "content": role} for role in ("user", "assistant", "user")]
+    context = Assembler().add_messages([messages[0], {**messages[1], column: empty}, messages[2]]).build()
+    assert context.request("openai_chat")["messages"] == messages
 
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("kind", [dict, Answer, SimpleNamespace])
 def test_the_reasoning_of_past_turns_is_cleared_from_its_field(field: str, kind: Any) -> None:
-    said = kind(role="assistant", content="", tool_calls=[CALL], **{field: FIELDS[field]})
-    history = [*loop(said), {"role": "assistant", "content": "sunny"}, {"role": "user", "content": "and now?"}]
+    message = kind(role="assistant", content="", tool_calls=[CALL], **{field: FIELDS[field]})
+    history = [*loop(message), {"role": "assistant", "content": "sunny"}, {"role": "user", "content": "and now?"}]
     budget = Budget(200, model="gpt-4o")
     context = Assembler(budget, dialect=openai_chat, on_overflow=ClearReasoning()).add_messages(history).build()
     assert field not in context.request()["messages"][1]
-    assert context.messages[1] is not said
-    assert read_message(said, 1).seen[field]
+    assert context.messages[1] is not message
+    assert read_message(message, 1).seen[field]
 
 
 @pytest.mark.parametrize("name", [name for name in DIALECTS if name not in ("openai_chat", "plain")])
@@ -157,13 +157,13 @@ def test_an_answer_of_sound_that_the_server_keeps_is_estimated_also_without_a_te
 def test_an_answer_of_sound_goes_back_by_its_id_alone_and_is_priced_by_its_transcript(kind: Any, more: Any) -> None:
     """OpenAI takes nothing else back, and a minute of sound is megabytes."""
     asked, whole = {"role": "user", "content": "q"}, {"id": "audio_1", "data": "UklGRg" * 90, "expires_at": 9}
-    said = kind(role="assistant", **more, audio={**whole, "transcript": THOUGHT})
+    message = kind(role="assistant", **more, audio={**whole, "transcript": THOUGHT})
     heard = {"role": "assistant", **more, "audio": {"id": "audio_1", "transcript": THOUGHT}}
     base = Assembler(Budget.for_model("gpt-4o-audio-preview"), dialect=openai_chat)
-    context, by_transcript = (base.fork().add_messages([asked, each, asked]).build() for each in (said, heard))
+    context, by_transcript = (base.fork().add_messages([asked, each, asked]).build() for each in (message, heard))
     assert context.request()["messages"] == [asked, {**heard, "audio": {"id": "audio_1"}}, asked]
     assert context.notes() == ()
-    assert context.messages[1] is said
+    assert context.messages[1] is message
     assert context.count == by_transcript.count
     unheard = count_request(context.request(), dialect=openai_chat, model="gpt-4o-audio-preview")
     assert context.count.upper < unheard.upper

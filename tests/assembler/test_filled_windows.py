@@ -177,8 +177,8 @@ def test_a_document_is_sent_that_fits_only_since_the_api_merges_the_messages(api
 
 
 def test_a_floor_under_what_the_conversation_costs_takes_nothing_from_documents() -> None:
-    said = [("user", "a"), ("user", "b")]
-    case: Case = (("gemini", "some-gemini"), Refuse(), {"conversation": Limit(floor=1)}, said, ["a fact"])
+    messages = [("user", "a"), ("user", "b")]
+    case: Case = (("gemini", "some-gemini"), Refuse(), {"conversation": Limit(floor=1)}, messages, ["a fact"])
     exact = built(AMPLE, TEMPLATE, case).count.upper
     assert sent(built(exact, TEMPLATE, case), ["a fact"]) == {0}
 
@@ -186,13 +186,13 @@ def test_a_floor_under_what_the_conversation_costs_takes_nothing_from_documents(
 @pytest.mark.parametrize("limit", [Limit(priority=1), Limit(share=0.9), Limit(floor=20)])
 @pytest.mark.parametrize("strategy", [CitedSources(), AT_QUESTION, TEMPLATE])
 def test_fewer_documents_are_chosen_where_a_limit_gives_the_conversation_more(limit: Limit, strategy: Any) -> None:
-    said = [*[("user", "one word after another"), ("assistant", "ok")] * 3, ("user", "why?")]
+    history = [*[("user", "one word after another"), ("assistant", "ok")] * 3, ("user", "why?")]
     facts = [f"This is the fact of number {place}." for place in range(4)]
-    without: Case = (("plain", None), TrimOldest(), {}, said, facts)
+    without: Case = (("plain", None), TrimOldest(), {}, history, facts)
     window = built(AMPLE, strategy, without).count.upper - 5
     context = built(window, strategy, (*without[:2], {"conversation": limit}, *without[3:]))
     assert 0 < len(sent(context, facts)) < len(facts)
-    assert len(context.messages) == len(said) if not limit.floor else len(context.messages) > 1
+    assert len(context.messages) == len(history) if not limit.floor else len(context.messages) > 1
 
 
 @pytest.mark.parametrize("documents", range(1, 6))
@@ -212,9 +212,9 @@ def test_a_note_that_costs_more_than_what_it_replaces_takes_nothing_from_documen
 
 
 def test_a_greeting_that_the_api_does_not_take_takes_nothing_from_documents() -> None:
-    said = [("assistant", "Hello. What can I do for you?"), ("user", "b")]
+    messages = [("assistant", "Hello. What can I do for you?"), ("user", "b")]
     limits = {"conversation": Limit(floor=1.0)}
-    case: Case = (("anthropic", "claude-sonnet-4-5"), Refuse(), limits, said, ["a fact"])
+    case: Case = (("anthropic", "claude-sonnet-4-5"), Refuse(), limits, messages, ["a fact"])
     exact = built(AMPLE, TEMPLATE, case).count.upper
     assert sent(built(exact, TEMPLATE, case), ["a fact"]) == {0}
 
@@ -253,10 +253,10 @@ def test_a_blank_question_is_sent_alone_if_the_template_prints_no_document_eithe
 def test_what_a_server_summed_up_stays_beside_the_documents_of_every_window(strategy: Any) -> None:
     """The summary is no turn that may go, so its tokens are no document's."""
     summed = {"role": "assistant", "content": [{"type": "compaction", "content": "They spoke of many things before."}]}
-    said = [("user", "a"), summed, ("user", "And then?"), ("assistant", "Nothing."), ("user", "b")]
+    messages = [("user", "a"), summed, ("user", "And then?"), ("assistant", "Nothing."), ("user", "b")]
     facts = [f"This is the fact of number {place}." for place in range(3)]
-    case: Case = (("anthropic", "claude-sonnet-4-5"), TrimOldest(), {}, said, facts)
-    least: Case = (*case[:3], [*said[:2], said[-1]], facts)  # the turn between them may go
+    case: Case = (("anthropic", "claude-sonnet-4-5"), TrimOldest(), {}, messages, facts)
+    least: Case = (*case[:3], [*messages[:2], messages[-1]], facts)  # the turn between them may go
     edges = [built(AMPLE, Sending(strategy, {*range(some)}), least).count.upper for some in range(4)]
     for some, edge in enumerate(edges):
         for window in range(max(edges[0], edge - 4), edge + 5):

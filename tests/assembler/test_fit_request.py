@@ -96,8 +96,8 @@ def test_a_body_that_only_fits_before_it_is_folded_is_cut(spare: int) -> None:
 def test_the_assemblers_regions_are_put_in_and_everything_else_stays(name: str, data: st.DataObject) -> None:
     dialect = DIALECTS[name]
     body = data.draw(requests(dialect))
-    said = Assembler(dialect=dialect).add_instruction("Be brief.").add_knowledge("Zürich", type="city")
-    fitted = fit_request(body, dialect=dialect, assembler=said)
+    assembler = Assembler(dialect=dialect).add_instruction("Be brief.").add_knowledge("Zürich", type="city")
+    fitted = fit_request(body, dialect=dialect, assembler=assembler)
     assert verify(fitted, dialect=dialect) == []
     assert "Be brief." in str(fitted)
     assert "Zürich" in str(fitted)
@@ -230,14 +230,14 @@ def test_values_of_other_types_are_refused_by_name() -> None:
 @pytest.mark.parametrize("key", ["system_instruction", "systemInstruction", "config"])
 def test_a_system_content_of_gemini_stays_the_system_text_whatever_its_role(role: dict[str, str], key: str) -> None:
     """Google ignores the role, and several clients write the user's. The instruction then went with the old turns."""
-    told = {"parts": [{"text": "Be brief."}], **role}
+    instruction = {"parts": [{"text": "Be brief."}], **role}
     body = {
         "contents": [
             {"role": "user", "parts": [{"text": "word " * 100}]},
             {"role": "model", "parts": [{"text": "Yes."}]},
             {"role": "user", "parts": [{"text": "And now?"}]},
         ],
-        key: {"system_instruction": told} if key == "config" else told,
+        key: {"system_instruction": instruction} if key == "config" else instruction,
     }
     base = Assembler(Budget(45, model="gemini-2.5-flash"), on_overflow=TrimOldest())
     fitted = fit_request(body, dialect="gemini", assembler=base)
@@ -270,10 +270,10 @@ def test_an_answer_at_the_end_is_refused_for_a_model_that_takes_none_or_is_unkno
 
 
 def _talk(turns: int) -> list[dict[str, str]]:
-    told = [
+    pairs = [
         [{"role": "user", "content": f"Why {n}? " * 6}, {"role": "assistant", "content": "So."}] for n in range(turns)
     ]
-    return [message for pair in told for message in pair] + [{"role": "user", "content": "?"}]
+    return [message for pair in pairs for message in pair] + [{"role": "user", "content": "?"}]
 
 
 def _billed(ours: int) -> int:

@@ -234,10 +234,10 @@ def test_old_turns_give_way_to_documents_and_the_instruction_and_tools_are_price
         context = made(window).build()
         assert len(context.sources) == sources
         assert context.count.upper <= window
-        said = [message["content"] for message in context.request()["messages"]]
-        assert said[0] == "Be brief."
-        assert len(said) == (4 if window > least else 2)
-        assert sources == 1 or said[-1] == prompt
+        contents = [message["content"] for message in context.request()["messages"]]
+        assert contents[0] == "Be brief."
+        assert len(contents) == (4 if window > least else 2)
+        assert sources == 1 or contents[-1] == prompt
 
 
 # ── where the question is
@@ -495,7 +495,7 @@ def test_pieces_of_any_prompt_are_all_of_it_and_meet_where_counts_add(text: str,
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "expected"),
     [
         ({"template": "{question}"}, "no variable 'documents'.*documents="),
         ({"template": "{context} {question}", "documents": "contexts"}, "no variable 'contexts'"),
@@ -508,8 +508,8 @@ def test_pieces_of_any_prompt_are_all_of_it_and_meet_where_counts_add(text: str,
         ({"template": "{% for %}"}, "line 1"),
     ],
 )
-def test_what_is_no_such_template_is_refused(options: dict[str, Any], said: str) -> None:
-    with pytest.raises((PromptError, BudgetError), match=said):
+def test_what_is_no_such_template_is_refused(options: dict[str, Any], expected: str) -> None:
+    with pytest.raises((PromptError, BudgetError), match=expected):
         FittedTemplate(**options)
 
 

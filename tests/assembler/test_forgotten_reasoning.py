@@ -32,30 +32,30 @@ FOUND = "word " * 500
 
 def of_claude(number: int) -> list[Message]:
     """Turns with a call each, whose reasoning costs more than half as much as the result."""
-    told: list[Message] = []
+    messages: list[Message] = []
     for place in range(number):
         call = {"type": "tool_use", "id": f"c{place}", "name": "search", "input": {}}
         result = {"type": "tool_result", "tool_use_id": f"c{place}", "content": FOUND}
-        told += [
+        messages += [
             {"role": "user", "content": f"question {place}"},
             {"role": "assistant", "content": [THINKING, call]},
             {"role": "user", "content": [result]},
             {"role": "assistant", "content": [{"type": "text", "text": "ok"}]},
         ]
-    return [*told, {"role": "user", "content": "and now"}]
+    return [*messages, {"role": "user", "content": "and now"}]
 
 
 def of_gemini(number: int) -> list[Message]:
-    told: list[Message] = []
+    messages: list[Message] = []
     for place in range(number):
         call = {"functionCall": {"name": "search", "args": {}}, "thoughtSignature": SIGNATURE}
-        told += [
+        messages += [
             {"role": "user", "parts": [{"text": f"question {place}"}]},
             {"role": "model", "parts": [call]},
             {"role": "user", "parts": [{"functionResponse": {"name": "search", "response": {"found": FOUND}}}]},
             {"role": "model", "parts": [{"text": "ok"}]},
         ]
-    return [*told, {"role": "user", "parts": [{"text": "and now"}]}]
+    return [*messages, {"role": "user", "parts": [{"text": "and now"}]}]
 
 
 def assembled(api: Api, window: int, ladder: Policy | tuple[Policy, ...], history: Sequence[Message]) -> Assembler:
@@ -142,10 +142,10 @@ def test_a_live_session_with_reasoning_sends_what_a_fresh_one_sends(
 
 def told_in_a_loop(number: int) -> list[Message]:
     """Turns in whose tool loop the user says more, which begins a turn and forgets no reasoning."""
-    told = of_claude(number)[:-1]
+    history = of_claude(number)[:-1]
     for place in range(number, 0, -1):
-        told.insert(4 * place - 1, {"role": "user", "content": "be quick"})
-    return [*told, {"role": "user", "content": "and now"}]
+        history.insert(4 * place - 1, {"role": "user", "content": "be quick"})
+    return [*history, {"role": "user", "content": "and now"}]
 
 
 @pytest.mark.parametrize("api", CLAUDE, ids="{0[0]} {0[1]}".format)

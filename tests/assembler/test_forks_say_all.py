@@ -113,8 +113,8 @@ def everything(assembler: Assembler[Any]) -> dict[str, Any]:
         return fields_of(plan) | {"manifest": plan.manifest(), "report": plan.report.to_dict()}
 
     asked = {"status": assembler.status, "costs": assembler.costs, "left": assembler.available_for_messages}
-    said = {name: answer(ask) for name, ask in asked.items()} | {"plan": answer(planned), "build": answer(built)}
-    return said | fields_of(assembler)
+    answers = {name: answer(ask) for name, ask in asked.items()} | {"plan": answer(planned), "build": answer(built)}
+    return answers | fields_of(assembler)
 
 
 @pytest.mark.parametrize("dialect", [plain, openai_chat, anthropic], ids=lambda dialect: dialect.name)

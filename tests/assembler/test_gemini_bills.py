@@ -155,8 +155,8 @@ def test_a_response_is_billed_as_its_json_text(
 
 @pytest.mark.parametrize("model", [GOOGLE_2, VERTEX_2_5])
 def test_a_call_costs_its_arguments_and_a_result_its_text(model: str) -> None:
-    said = 1 + 5 + 3  # Hi; look city Rome days 2; look sky blue
-    assert billed(model, contents=conversation()).tokens == said
+    tokens = 1 + 5 + 3  # Hi; look city Rome days 2; look sky blue
+    assert billed(model, contents=conversation()).tokens == tokens
 
 
 def in_characters(model: str, **request: Any) -> int:

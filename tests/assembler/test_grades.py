@@ -110,8 +110,8 @@ def test_a_dropped_message_no_longer_affects_the_grade(policy: Policy) -> None:
 def test_reasoning_that_is_cleared_takes_its_grade_from_the_items_beside_it() -> None:
     """Items were graded together with the reasoning, and kept that grade after it was cleared."""
     thought = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "Z0FB" * 100}
-    said = [{"type": "output_text", "text": "I look."}]
-    answer = {"type": "message", "role": "assistant", "id": "msg_1", "content": said}
+    blocks = [{"type": "output_text", "text": "I look."}]
+    answer = {"type": "message", "role": "assistant", "id": "msg_1", "content": blocks}
     asked = {"type": "function_call", "call_id": "a", "name": "find", "arguments": "{}"}
     found = {"type": "function_call_output", "call_id": "a", "output": "yes"}
     history = [QUESTION, thought, answer, asked, found, {"role": "user", "content": "And today?"}]

@@ -47,8 +47,8 @@ def built(home: str, *messages: Dict) -> Any:
 def test_an_item_in_a_content_is_sent_to_responses_between_its_texts(name: str, role: str, said: str) -> None:
     item = STANDS_IN_LISTS[name]
     context = built("openai_responses", {"role": role, "content": [SAID[said], item, SAID[said]]})
-    told = {"role": role, "content": "so"}
-    assert context.request()["input"] == [ASKED, told, item, told, ASKED]
+    message = {"role": role, "content": "so"}
+    assert context.request()["input"] == [ASKED, message, item, message, ASKED]
     assert {
         finding.rule for finding in verify(context.request(), dialect="openai_responses") if not finding.note
     } == set()

@@ -101,8 +101,8 @@ def said(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("easy", [False, True], ids=["items", "no type"])
 def test_texts_between_a_call_and_its_answer_do_not_separate_them(dialect: str, texts: list[str], easy: bool) -> None:
     tools: list[Any] = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
-    told = [{"role": "assistant", "content": text} for text in texts] if easy else [said(text) for text in texts]
-    items = [*ASKED, CALL, *told, OUTPUT, *NEXT]
+    messages = [{"role": "assistant", "content": text} for text in texts] if easy else [said(text) for text in texts]
+    items = [*ASKED, CALL, *messages, OUTPUT, *NEXT]
     request = Assembler(dialect=dialect).add_capability(tools).add_messages(items).build().request()
     assert not verify(request, dialect=dialect)
     sent = str(request)
@@ -148,11 +148,11 @@ def test_an_answer_after_an_item_is_billed_with_it(model: str, thought: bool) ->
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "a-model-of-nobody"])
 def test_texts_around_another_models_thought_cost_the_one_item_they_become(model: str) -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
-    said = [{"type": "text", "text": "walruses"}, thought, {"type": "text", "text": "eat clams"}]
+    blocks = [{"type": "text", "text": "walruses"}, thought, {"type": "text", "text": "eat clams"}]
     asked: dict[str, Any] = {"role": "user", "content": "q"}
     budget = Budget(10_000, model=model)
     assembler = Assembler(budget, dialect="openai_responses")
-    context = assembler.add_messages([asked, {"role": "assistant", "content": said}, asked]).build()
+    context = assembler.add_messages([asked, {"role": "assistant", "content": blocks}, asked]).build()
     assert context.count == count_request(context.request(), dialect="openai_responses", model=model)
 
 
@@ -235,8 +235,8 @@ def test_the_reasoning_that_is_not_sent_is_known_in_whatever_order_messages_are_
     history: list[Any], unsent: set[int], newest_first: bool
 ) -> None:
     thought = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}]}
-    told = [thought if message == "thought" else message for message in history]
-    draft, settings = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses").add_messages(told).inside
+    messages = [thought if message == "thought" else message for message in history]
+    draft, settings = Assembler(Budget(10_000, model="gpt-5"), dialect="openai_responses").add_messages(messages).inside
     ledger = Ledger.of(draft.history.view(), settings.pricer)
     for index in range(ledger.length)[:: -1 if newest_first else 1]:
         ledger.message(index)

@@ -111,10 +111,10 @@ def test_a_film_on_bedrock_is_not_text_for_any_model(model: str) -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_seconds_of_a_film_on_bedrock_are_priced_and_not_sent(model: str) -> None:
-    told = built("bedrock", model, {**STORED, "seconds": 30})
-    assert 30 * 288 <= told.count.tokens < 30 * 288 + 100
-    assert told.request()["messages"][0]["content"][0] == STORED
-    assert verify(told.request(), dialect="bedrock") == []
+    context = built("bedrock", model, {**STORED, "seconds": 30})
+    assert 30 * 288 <= context.count.tokens < 30 * 288 + 100
+    assert context.request()["messages"][0]["content"][0] == STORED
+    assert verify(context.request(), dialect="bedrock") == []
 
 
 def test_a_film_in_a_result_costs_what_it_costs_beside_it() -> None:
@@ -179,17 +179,17 @@ def test_given_sizes_are_matched_by_the_order_of_the_parts() -> None:
 
 def test_a_size_given_in_a_result_is_counted_and_later_media_keep_their_own() -> None:
     def tokens(*pages: int) -> int:
-        said = [{**PDF, "pages": number} for number in pages]
+        files = [{**PDF, "pages": number} for number in pages]
         call = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
         result = {
             "type": "tool_result",
             "tool_use_id": "c",
-            "content": [said[0], {"type": "text", "text": "so"}, said[1]],
+            "content": [files[0], {"type": "text", "text": "so"}, files[1]],
         }
         history: list[Dict] = [
             {"role": "user", "content": "q"},
             {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result, said[2], {"type": "text", "text": "and"}]},
+            {"role": "user", "content": [result, files[2], {"type": "text", "text": "and"}]},
         ]
         tool = {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}
         return Assembler(dialect="anthropic").add_capability([tool]).add_messages(history).build().count.tokens

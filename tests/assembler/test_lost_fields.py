@@ -67,10 +67,10 @@ def _gemini() -> list[Dict]:
 
 
 def _responses() -> list[Dict]:
-    said = {"type": "output_text", "text": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
+    block = {"type": "output_text", "text": "a", "annotations": [{"type": "url_citation", "title": LOST}]}
     return [
         ASKED,
-        {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": [said]},
+        {"type": "message", "role": "assistant", "id": "m", "status": "completed", "content": [block]},
         {"type": "function_call", "id": "f", "call_id": "c", "name": "ask", "arguments": "{}", "namespace": LOST},
         {"type": "function_call_output", "call_id": "c", "output": "r", "caller": {"type": LOST}},
     ]
@@ -452,8 +452,8 @@ def test_a_breakpoint_of_openai_beside_the_content_is_sent_to_no_api(name: str) 
 
 @pytest.mark.parametrize("kind", ["input_text", "text"])
 def test_a_mark_of_anthropic_on_its_own_text_is_sent_to_it_and_otherwise_noted(kind: str) -> None:
-    said: Dict = {"type": kind, "text": "q", "cache_control": {"type": "ephemeral"}}
-    context = Assembler(dialect="anthropic").add_messages([{"role": "user", "content": [said]}]).build()
+    block: Dict = {"type": kind, "text": "q", "cache_control": {"type": "ephemeral"}}
+    context = Assembler(dialect="anthropic").add_messages([{"role": "user", "content": [block]}]).build()
     kept = "ephemeral" in str(context.request())
     assert kept == (kind == "text")
     assert context.notes() == (() if kept else (f"1 {MARKS}",))

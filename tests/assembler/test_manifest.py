@@ -340,9 +340,9 @@ def test_changing_a_returned_manifest_changes_nothing_else() -> None:
 
 def test_the_error_names_the_counter_and_what_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     tokenizer = transformers_counter(byte_level())
-    told = Assembler(Budget(100, counter=tokenizer)).plan().manifest()["versions"]
-    assert told["engine"] == {"name": "tokenizers", "version": metadata.version("tokenizers")}
-    assert told["vocabulary"] == tokenizer.digest
+    versions = Assembler(Budget(100, counter=tokenizer)).plan().manifest()["versions"]
+    assert versions["engine"] == {"name": "tokenizers", "version": metadata.version("tokenizers")}
+    assert versions["vocabulary"] == tokenizer.digest
     installed_version.cache_clear()
     monkeypatch.setattr(sys, "path", ["", "no folder"])
     assert Assembler().plan().manifest()["versions"]["context-assembler"] is None
@@ -353,8 +353,8 @@ def test_the_error_names_the_counter_and_what_is_not_installed(monkeypatch: pyte
 
 
 def test_the_manifest_states_settings_without_their_texts() -> None:
-    told = describe_setting(TrimOldest(note=CANARY, pins={2, 1}))
-    assert told == {"type": "TrimOldest", "low_water": None, "keep_turns": 1, "pins": [1, 2],
+    described = describe_setting(TrimOldest(note=CANARY, pins={2, 1}))
+    assert described == {"type": "TrimOldest", "low_water": None, "keep_turns": 1, "pins": [1, 2],
                     "note": {"sha256": digest(CANARY)}}  # fmt: skip
     assert describe_setting(len) == "builtins.len"
     assert describe_setting({"a": (1, b"x")}) == {"a": [1, {"sha256": digest(b"x")}]}

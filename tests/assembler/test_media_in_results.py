@@ -230,10 +230,10 @@ def test_another_api_is_shown_what_its_own_assembler_would_show(home: tuple[str,
 def test_user_words_beside_an_answer_follow_the_picture_that_they_may_refer_to() -> None:
     messages = history("anthropic", {"a": ("one", 1)})
     messages[-1]["content"].append({"type": "text", "text": "what is it?"})
-    said = assembled("openai_chat", "gpt-4o", messages).build().request()["messages"][-1]
-    kinds = [part["type"] for part in said["content"]]
+    message = assembled("openai_chat", "gpt-4o", messages).build().request()["messages"][-1]
+    kinds = [part["type"] for part in message["content"]]
     assert kinds == ["text", "image_url", "text"]
-    assert said["content"][-1]["text"] == "what is it?"
+    assert message["content"][-1]["text"] == "what is it?"
 
 
 def test_a_screenshot_and_a_document_are_shown_to_chat_too() -> None:

@@ -86,6 +86,6 @@ def test_a_module_of_the_callers_own_that_hides_budgets_is_named(tmp_path: Path)
     path = [str(tmp_path), str(Path(assembler.__file__).parents[1])]
     code = f"import sys; sys.path[:0] = {path!r}; import assembler"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=False)
-    said = done.stderr.splitlines()[-1]
-    assert said.startswith("ImportError: assembler needs its own package budgets")
-    assert str(tmp_path / "budgets.py") in said
+    error = done.stderr.splitlines()[-1]
+    assert error.startswith("ImportError: assembler needs its own package budgets")
+    assert str(tmp_path / "budgets.py") in error

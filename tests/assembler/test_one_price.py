@@ -341,8 +341,8 @@ def test_a_system_message_behind_one_that_is_not_sent_spares_the_host_its_own_te
 def test_a_late_head_costs_what_it_is_sent_as_behind_items_of_which_nothing_is_sent(model: str) -> None:
     """An item and the message after it are priced together, and were not noted as not sent."""
     item = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]}
-    said = [item, {"role": "assistant", "content": ""}, {"role": "system", "content": "be kind"}]
-    made = Assembler(Budget(10_000, model=model), dialect=DIALECTS["openai_chat"]).add_messages(said)
+    messages = [item, {"role": "assistant", "content": ""}, {"role": "system", "content": "be kind"}]
+    made = Assembler(Budget(10_000, model=model), dialect=DIALECTS["openai_chat"]).add_messages(messages)
     costs_its_request(made.build(), Api("openai_chat", model))
 
 

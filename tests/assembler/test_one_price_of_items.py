@@ -58,14 +58,14 @@ def contents(item: Dict) -> Iterator[list[Dict]]:
 def histories(item: Dict) -> Iterator[list[Dict]]:
     for content in contents(item):
         for role in ("user", "assistant", "system"):
-            told = {"role": role, "content": content}
-            yield [told, MODEL, USER]
-            yield [USER, MODEL, told]
-            yield [USER, MODEL, told, MODEL, USER]
-            yield [USER, MODEL, told, *STEP, USER]
-            yield [USER, told, *TOLD, USER]
-            yield [USER, *TOLD, told, MODEL, USER]
-            yield [USER, told, told, MODEL, MODEL, USER]
+            message = {"role": role, "content": content}
+            yield [message, MODEL, USER]
+            yield [USER, MODEL, message]
+            yield [USER, MODEL, message, MODEL, USER]
+            yield [USER, MODEL, message, *STEP, USER]
+            yield [USER, message, *TOLD, USER]
+            yield [USER, *TOLD, message, MODEL, USER]
+            yield [USER, message, message, MODEL, MODEL, USER]
 
 
 def prices_each_as_its_request(model: str, told: Iterable[list[Dict]]) -> None:

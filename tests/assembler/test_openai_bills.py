@@ -204,10 +204,10 @@ def test_the_result_of_a_legacy_call_costs_a_model_without_envelopes_nothing_les
 
 @pytest.mark.parametrize("dialect", [openai_chat, openai_responses])
 def test_the_bound_includes_a_description_that_is_repeated_for_each_of_two_types(dialect: Any) -> None:
-    said = 'Time zone to display the current time in. Defaults to `"UTC"`.'
+    text = 'Time zone to display the current time in. Defaults to `"UTC"`.'
 
     def priced(kind: str | list[str]) -> Count:
-        schema = {"type": "object", "properties": {"tz": {"type": kind, "description": said}}, "required": ["tz"]}
+        schema = {"type": "object", "properties": {"tz": {"type": kind, "description": text}}, "required": ["tz"]}
         tool = {
             "type": "function",
             "name": "now",
@@ -219,7 +219,7 @@ def test_the_bound_includes_a_description_that_is_repeated_for_each_of_two_types
 
     one, several = priced("string"), priced(["string", "null"])
     assert one.upper - one.tokens < 5
-    assert several.upper - several.tokens >= 2 * (count(said) + 1)  # 34 tokens in six recordings
+    assert several.upper - several.tokens >= 2 * (count(text) + 1)  # 34 tokens in six recordings
 
 
 @pytest.mark.parametrize(("model", "room"), [("gpt-4o-mini", 18), ("gpt-4.1", 0), ("gpt-5", 0)])

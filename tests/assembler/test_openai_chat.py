@@ -238,8 +238,8 @@ def test_an_image_costs_its_tiles_and_never_its_base64() -> None:
 
 def test_a_given_size_prices_a_linked_image_and_is_never_sent() -> None:
     image = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
-    told = {**image, "width": 1126, "height": 488}
-    message = {"role": "user", "content": [told]}
+    sized = {**image, "width": 1126, "height": 488}
+    message = {"role": "user", "content": [sized]}
     context = Assembler(Budget(10_000, model="gpt-4o")).add_messages([message]).build()
     assert context.count.tokens == 3 + 4 + 595
     assert context.request()["messages"][0]["content"] == [image]

@@ -454,9 +454,9 @@ def test_a_name_decides_the_family(model: str | None, family: str) -> None:
 
 
 def test_a_text_that_goes_through_a_gateway_is_priced_as_the_makers_and_never_called_exact() -> None:
-    said = {"messages": [{"role": "user", "content": "How long is a river?"}]}
-    own = count_request(said, model="gpt-4o", dialect="openai_chat")
-    through = count_request(said, model="openrouter/openai/gpt-4o", dialect="openai_chat")
+    request = {"messages": [{"role": "user", "content": "How long is a river?"}]}
+    own = count_request(request, model="gpt-4o", dialect="openai_chat")
+    through = count_request(request, model="openrouter/openai/gpt-4o", dialect="openai_chat")
     assert (own.grade, own.upper) == (Grade.EXACT, own.tokens)
     assert (through.tokens, through.grade, through.upper) == (own.tokens, Grade.BOUNDED, own.tokens + 1)
 
@@ -465,8 +465,8 @@ def test_a_text_that_goes_through_a_gateway_is_priced_as_the_makers_and_never_ca
 def test_a_speech_model_is_priced_as_gpt_4o_and_not_exact(
     model: str,
 ) -> None:
-    said = {"messages": [{"role": "user", "content": "How long is a river?"}]}
-    own, spoken = (count_request(said, model=name, dialect="openai_chat") for name in ("gpt-4o", model))
+    request = {"messages": [{"role": "user", "content": "How long is a river?"}]}
+    own, spoken = (count_request(request, model=name, dialect="openai_chat") for name in ("gpt-4o", model))
     assert spoken.tokens == own.tokens
     assert (spoken.grade, spoken.upper) == (Grade.BOUNDED, own.upper + 4)
 

@@ -217,10 +217,10 @@ class NotYetKnown(Model):
 
 
 def test_unknown_fields_of_anthropics_answer_object_are_kept_from_other_apis() -> None:
-    said = Model(
+    answer = Model(
         {"type": "message", "role": "assistant", "content": [Model(NEW), Model({"type": "text", "text": "so"})]}
     )
-    history = [*asked(), said, *asked()]
+    history = [*asked(), answer, *asked()]
     own = Assembler(dialect="anthropic").add_messages(history).build().request()
     assert own["messages"][1]["content"] == [NEW, {"type": "text", "text": "so"}]
     for name in OTHERS:
@@ -429,8 +429,8 @@ def test_the_keys_of_a_message_keep_their_order(name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["fallback", "mcp_tool_listing", "tool_addition", "tool_removal"])
 def test_anthropics_own_answer_passes_the_rules(kind: str) -> None:
-    said: list[Dict] = [{"type": kind, "tools": []}, {"type": "text", "text": "so"}]
-    history: list[Dict] = [*asked(), {"role": "assistant", "content": said}, *asked()]
+    blocks: list[Dict] = [{"type": kind, "tools": []}, {"type": "text", "text": "so"}]
+    history: list[Dict] = [*asked(), {"role": "assistant", "content": blocks}, *asked()]
     assert verify({"messages": history}, dialect="anthropic") == []
 
 

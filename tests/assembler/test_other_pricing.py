@@ -111,17 +111,17 @@ BY_ANOTHER_SERVER = [("llama-3.3-70b-versatile", "hello", 48)]
 
 
 def price_of(model: str, text: str) -> Count:
-    said = message("user", text)
+    asked = message("user", text)
     if model.startswith("gemini"):
         kind = gemini_families.family_of(model)
-        return gemini.price_message(said, kind, shared_vocabulary("gemma"))
+        return gemini.price_message(asked, kind, shared_vocabulary("gemma"))
     if model.startswith("mistral"):
         sort = mistral_families.family_of(model)
-        return sort.opening + mistral.price_message(said, sort, shared_vocabulary("tekken"))
+        return sort.opening + mistral.price_message(asked, sort, shared_vocabulary("tekken"))
     host = hosted_families.family_of(model)
     count = shared_vocabulary(host.vocabulary)
     opening = hosted.price_request(host, count) + hosted.price_system(None, host, count)
-    return opening + hosted.price_message(said, host, count)
+    return opening + hosted.price_message(asked, host, count)
 
 
 @pytest.mark.parametrize(("model", "text", "billed"), ONE_USER_MESSAGE)
@@ -368,8 +368,8 @@ def test_words_beside_a_call_on_gpt_oss_are_in_the_bound_alone() -> None:
     assert thinking.upper >= bare.upper + o200k(thought)
     spoken = hosted.price_message(message("assistant", thought), family, o200k)
     assert spoken.tokens == family.saying.tokens + o200k(thought)
-    said = hosted.price_message(message("assistant", "Now.", call), family, o200k)
-    assert (said.tokens, said.upper) == (bare.tokens, bare.upper + o200k("Now."))
+    price = hosted.price_message(message("assistant", "Now.", call), family, o200k)
+    assert (price.tokens, price.upper) == (bare.tokens, bare.upper + o200k("Now."))
 
 
 def test_gpt_oss_is_shown_tools_as_its_open_renderer_writes_them() -> None:

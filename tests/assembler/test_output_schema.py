@@ -186,10 +186,10 @@ def test_a_choice_of_no_tool_is_refused() -> None:
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5", "deepseek-chat"])
 def test_each_answer_in_the_history_costs_what_it_costs_beside_an_answer_format(model: str) -> None:
-    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 6 + [
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 6 + [
         {"role": "user", "content": "?"}
     ]
-    bot = Assembler(Budget(10_000, model=model), dialect=openai_chat).add_messages(said)
+    bot = Assembler(Budget(10_000, model=model), dialect=openai_chat).add_messages(messages)
     bot.add_output_schema({"type": "object", "properties": {"town": {"type": "string"}}}, name="trip")
     context = bot.build()
     assert context.count == count_request(context.request(), dialect=openai_chat, model=model)

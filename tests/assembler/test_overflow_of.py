@@ -260,8 +260,8 @@ def test_the_second_build_after_a_refusal_is_accepted(
     takes = max(int(200 * window), 1)
 
     def serve(request: dict[str, Any]) -> str | None:
-        said = sum(len(message["content"]) for message in request["messages"])
-        used = -int(-said * factor // 1) + frame
+        characters = sum(len(message["content"]) for message in request["messages"])
+        used = -int(-characters * factor // 1) + frame
         return None if used <= takes else words.format(used=used, limit=takes)
 
     assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
@@ -330,8 +330,8 @@ def test_an_error_after_a_refusal_names_the_refusal_and_not_a_limit_of_the_budge
 def test_a_refusal_without_a_number_goes_below_the_limit_that_another_stated() -> None:
     assembler = Assembler(Budget(200, counter=len), dialect=plain, on_overflow=TrimOldest())
     assembler.add_messages([{"role": "user", "content": "x" * 5} for _ in range(60)])
-    told = calibrate(assembler.build(), Overflow(used=210, limit=150))
-    again = assembler.anchor(told).build()
+    learned = calibrate(assembler.build(), Overflow(used=210, limit=150))
+    again = assembler.anchor(learned).build()
     lower = calibrate(again, Overflow()).most
     assert lower is not None
     assert again.by_rule.tokens * 0.9 <= lower < again.by_rule.tokens <= 150
@@ -372,8 +372,8 @@ SAID = "prompt is too long: 210 tokens > 200 maximum"
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_the_first_hundred_thousand_characters_of_a_refusal_are_read(more: int) -> None:
-    said = "Requested tokens (210) exceed context window of 200"
-    found = overflow_of(" " * (100_000 - len(said) + more) + said)
+    text = "Requested tokens (210) exceed context window of 200"
+    found = overflow_of(" " * (100_000 - len(text) + more) + text)
     assert found == Overflow(used=210, limit=20 if more else 200)
 
 

@@ -67,10 +67,10 @@ def test_a_call_in_an_answers_content_is_a_call_and_goes_back_at_its_place(kind:
     (alone,) = read_message(call, 0).parts
     assert isinstance(alone, Call)
     assert (read.name, read.arguments) == (alone.name, alone.arguments)
-    told = {"role": "assistant", "content": SAID["text"]}
+    spoken = {"role": "assistant", "content": SAID["text"]}
     kept = {key: held for key, held in call.items() if kind != "custom_tool" or key not in ("id", "status")}
     request = built([ASKED, message, output]).request()
-    assert request["input"] == [ASKED, told, kept, told, output]
+    assert request["input"] == [ASKED, spoken, kept, spoken, output]
     assert verify(request, dialect="openai_responses") == []
 
 

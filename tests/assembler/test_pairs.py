@@ -60,8 +60,8 @@ def test_a_loose_result_answers_the_nearest_earlier_call_of_its_id_or_else_the_f
     history: str, matched: str
 ) -> None:
     loose = [given for found in Pairs.of(read(history)).loose.values() for given in found]
-    said = [f"{given.result.parts[0]}→{given.asked.call.arguments if given.asked else ''}" for given in loose]
-    assert said == matched.split()
+    pairs = [f"{given.result.parts[0]}→{given.asked.call.arguments if given.asked else ''}" for given in loose]
+    assert pairs == matched.split()
     for given in loose:
         assert given.asked is None or given.asked.answer is given
 

@@ -34,12 +34,12 @@ SEARCH: Dict = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_sear
 
 @pytest.mark.parametrize("name", APIS)
 def test_a_part_of_a_head_message_that_is_left_out_shortens_the_message(name: str) -> None:
-    said = [{"type": "text", "text": "Be brief."}, SEARCH]
-    context = built(name, [{"role": "system", "content": said}, ASKED])
+    blocks = [{"type": "text", "text": "Be brief."}, SEARCH]
+    context = built(name, [{"role": "system", "content": blocks}, ASKED])
     assert LOST not in json.dumps(context.request())
     assert LEFT_OUT in context.notes()
     assert outcomes(context) == [(0, "shortened")]
-    assert context.dropped[0].message == {"role": "system", "content": said}
+    assert context.dropped[0].message == {"role": "system", "content": blocks}
     assert context.inside.left_out == 1
 
 

@@ -256,14 +256,14 @@ def test_a_call_of_another_api_in_a_gemini_content_is_refused_with_advice() -> N
 @pytest.mark.parametrize("name", APIS)
 def test_a_part_with_a_type_in_a_gemini_content_is_none_of_geminis(name: str) -> None:
     """The AI SDK's messages have such parts. Gemini refuses the key, and reasoning was read as what was said."""
-    said: list[Part] = [
+    blocks: list[Part] = [
         {"type": "reasoning", "text": "walrus"},
         {"type": "text", "text": "Here."},
         {"type": "tool-look", "toolCallId": "c1", "state": "output-available", "input": {}, "output": "waves"},
     ]
     history: list[Any] = [
         {"role": "user", "parts": [{"type": "text", "text": "Look."}, {"kind": "text", "text": "There."}]},
-        {"role": "assistant", "parts": said},
+        {"role": "assistant", "parts": blocks},
         {"role": "user", "parts": [{"text": "And?"}]},
     ]
     context = Assembler(Budget(10_000, model=APIS[name]), dialect=name).set_messages(history).build()

@@ -86,9 +86,9 @@ def test_a_file_in_mistrals_store_is_not_sent_to_chat() -> None:
 @pytest.mark.parametrize("home", ["anthropic", "gemini", "bedrock"])
 def test_a_thought_in_a_system_message_is_left_out_at_no_price(home: str) -> None:
     """It was refused, also after `repair`."""
-    told = {"role": "system", "parts": [{"text": "a long thought " * 20, "thought": True}, {"text": "Be brief."}]}
+    message = {"role": "system", "parts": [{"text": "a long thought " * 20, "thought": True}, {"text": "Be brief."}]}
     asked = {"role": "user", "parts": [{"text": "q"}]}
-    context = Assembler(dialect=home).add_messages([told, asked]).build()
+    context = Assembler(dialect=home).add_messages([message, asked]).build()
     assert context.notes() == ("1 reasoning part(s) of another model left out",)
     assert "thought" not in str(context.request())
     assert context.count == count_request(context.request(), dialect=home)
@@ -96,19 +96,19 @@ def test_a_thought_in_a_system_message_is_left_out_at_no_price(home: str) -> Non
 
 @pytest.mark.parametrize("role", ["user", "system"])
 def test_a_refusal_that_is_not_the_models_is_sent_as_a_text(role: str) -> None:
-    told = {
+    message = {
         "role": role,
         "content": [{"type": "text", "text": "It said:"}, {"type": "refusal", "refusal": "I cannot."}],
     }
-    sent = built("openai_chat", told, USER).request()["messages"][0]
+    sent = built("openai_chat", message, USER).request()["messages"][0]
     assert sent["content"] == [{"type": "text", "text": "It said:"}, {"type": "text", "text": "I cannot."}]
 
 
 @pytest.mark.parametrize("home", ["openai_chat", "mistral"])
 def test_a_sound_in_a_system_message_is_refused_like_a_picture(home: str) -> None:
-    told = {"role": "system", "content": [{"type": "text", "text": "Be brief."}, OF_THE_MODEL["a sound"]]}
+    message = {"role": "system", "content": [{"type": "text", "text": "Be brief."}, OF_THE_MODEL["a sound"]]}
     with pytest.raises(UnsupportedContentError):
-        built(home, told, USER)
+        built(home, message, USER)
 
 
 # A block, its API, whether a user's message or a tool's result may hold it, and the text that is sent in its place.
@@ -132,8 +132,8 @@ def test_a_block_that_its_api_takes_elsewhere_becomes_a_text_or_is_reported(name
         result = {"type": "tool_result", "tool_use_id": "c", "content": [words, block]}
     step = [{"role": "user", "content": [words]}, {"role": "assistant", "content": [call]}]
     answered = built(home, *step, {"role": "user", "content": [result]})
-    told = built(home, {"role": "user", "content": [words, block]})
-    taken, other = (answered, told) if in_a_result else (told, answered)
+    context = built(home, {"role": "user", "content": [words, block]})
+    taken, other = (answered, context) if in_a_result else (context, answered)
     assert str(block) in str(taken.request())
     assert str(block) not in str(other.request())
     if text is None:
@@ -146,6 +146,6 @@ def test_a_block_that_its_api_takes_elsewhere_becomes_a_text_or_is_reported(name
 def test_a_block_that_changes_the_tools_has_no_place_in_the_system_field(kind: str) -> None:
     """It was sent there at no price. Claude takes it in a system message among the others."""
     change = {"type": kind, "tool": {"type": "tool_reference", "name": "look"}}
-    told = {"role": "system", "content": [{"type": "text", "text": "Be brief."}, change]}
+    message = {"role": "system", "content": [{"type": "text", "text": "Be brief."}, change]}
     with pytest.raises(UnsupportedContentError):
-        built("anthropic", told, USER)
+        built("anthropic", message, USER)

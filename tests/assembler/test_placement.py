@@ -302,8 +302,8 @@ def test_the_documents_stand_before_the_text_of_the_last_result() -> None:
     history = searched("1 page", "2 pages")
     context = assembled(None, AT_RESULT, ["One.", "Two."], history, plain).build()
     tag = '<context type="rag" source="same.md" trusted="false">\n'
-    told: dict[str, Any] = {**history[-1], "content": f"{tag}One.\n</context>\n\n{tag}Two.\n</context>\n\n2 pages"}
-    assert context.request() == {"system": "Be brief.", "messages": [*history[:-1], told]}
+    result: dict[str, Any] = {**history[-1], "content": f"{tag}One.\n</context>\n\n{tag}Two.\n</context>\n\n2 pages"}
+    assert context.request() == {"system": "Be brief.", "messages": [*history[:-1], result]}
     assert all(one is other for one, other in zip(context.messages[:-1], history, strict=False))
     assert history[-1]["content"] == "2 pages"
     assert [source.text for source in context.sources] == ["One.", "Two."]

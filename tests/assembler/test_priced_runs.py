@@ -30,9 +30,9 @@ class PriceList(JoiningPricer):
         return Count(0)
 
     def message(self, message: Message) -> Count:
-        said = "".join(map(str, message.parts))
-        self.asked.append(said)
-        return self.prices.get(said, Count(len(said)))
+        text = "".join(map(str, message.parts))
+        self.asked.append(text)
+        return self.prices.get(text, Count(len(text)))
 
     def join(self, messages: Sequence[Message]) -> Sequence[Message]:
         joined = list[Message]()

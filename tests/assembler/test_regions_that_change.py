@@ -54,20 +54,22 @@ def test_a_changed_region_is_laid_out_as_in_a_fresh_assembler(dialect: str, plac
 
 @pytest.mark.parametrize("dialect", MODELS)
 def test_a_pin_that_a_message_gets_after_a_bill_is_kept(dialect: str) -> None:
-    said: list[Any] = [{"role": "user", "content": f"question {turn} " * 6} for turn in range(8)]
-    said = [one for question in said for one in (question, {"role": "assistant", "content": "answer " * 4})]
-    said.append({"role": "user", "content": "last"})
+    history: list[Any] = [{"role": "user", "content": f"question {turn} " * 6} for turn in range(8)]
+    history = [one for question in history for one in (question, {"role": "assistant", "content": "answer " * 4})]
+    history.append({"role": "user", "content": "last"})
 
     def at(window: int, messages: list[Any]) -> Assembler:
         budget = Budget(window, model=MODELS[dialect])
         return Assembler(budget, dialect=DIALECTS[dialect], on_overflow=TrimOldest(pins={2})).add_messages(messages)
 
-    window = at(100_000, said).build().count.upper * 2 // 3
-    first = at(window, said).build()
+    window = at(100_000, history).build().count.upper * 2 // 3
+    first = at(window, history).build()
     assert 2 in first.inside.kept
     assert 4 not in first.inside.kept
     bill = calibrate(first, first.by_rule.tokens + 3)
-    more = at(window, [*said, {"role": "assistant", "content": "ok"}, {"role": "user", "content": "and?"}]).anchor(bill)
+    more = at(window, [*history, {"role": "assistant", "content": "ok"}, {"role": "user", "content": "and?"}]).anchor(
+        bill
+    )
     again = more.build()
     assert {2, 3} <= {*again.inside.kept}
     assert again.inside.kept[:2] == first.inside.kept[:2]

@@ -151,12 +151,12 @@ def test_calls_without_results_are_answered_in_the_order_in_which_they_were_made
 
 
 def test_results_in_two_messages_stay_where_they_are_and_so_does_the_text_beside_them() -> None:
-    said = {"type": "text", "text": "here it is"}
+    block = {"type": "text", "text": "here it is"}
     history = [
         QUESTION,
         calling("a", "b"),
-        {"role": "user", "content": [*answering("a"), said]},
-        {"role": "user", "content": [said, *answering("b")]},
+        {"role": "user", "content": [*answering("a"), block]},
+        {"role": "user", "content": [block, *answering("b")]},
     ]
     Assembler().add_messages(history).build()
     assert repair(history) == (history, [])

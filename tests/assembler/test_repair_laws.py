@@ -106,10 +106,11 @@ def test_calls_without_ids_keep_their_answers_however_a_stream_cut_the_messages(
             if "function_call" in part:
                 waiting.append(part["function_call"])
             elif "function_response" in part:
-                said = part["function_response"]
-                asked = next(call for call in waiting if call["name"] == said["name"])  # the first one, as Gemini pairs
+                response = part["function_response"]
+                # the first one, as Gemini pairs
+                asked = next(call for call in waiting if call["name"] == response["name"])
                 waiting.remove(asked)
-                assert said["response"]["output"] == f"answer {asked['args']['number']}"
+                assert response["response"]["output"] == f"answer {asked['args']['number']}"
     assert waiting == []
 
 

@@ -160,8 +160,8 @@ def test_a_misspelled_model_is_carried_and_its_report_asks_whether_another_was_m
 
 def test_the_report_says_as_which_model_a_deployment_is_priced() -> None:
     bot = Assembler(Budget(4_000, model="prod-gpt4o-eastus"), dialect="openai_chat").add_message(("user", "Hello"))
-    said = "unknown model prod-gpt4o-eastus: priced as gpt-4o-eastus, with a wide bound; "
-    assert f"{said}the real name has a tight one" in bot.build().report.notes
+    text = "unknown model prod-gpt4o-eastus: priced as gpt-4o-eastus, with a wide bound; "
+    assert f"{text}the real name has a tight one" in bot.build().report.notes
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,8 @@ def parted() -> list[Dict]:
 def test_words_between_two_answers_are_sent_after_both_and_the_report_says_so(name: str) -> None:
     context = Assembler(dialect=name).add_capability([TOOL]).add_messages(parted()).build()
     sent = context.request()["messages"]
-    said = [message["content"] for message in sent if message["role"] in ("tool", "user")]
-    assert said == ["q", "1", "2", "3", "hold on", "and"]
+    contents = [message["content"] for message in sent if message["role"] in ("tool", "user")]
+    assert contents == ["q", "1", "2", "3", "hold on", "and"]
     assert "1 message(s) of the user's between the answers of one step sent after them" in str(context.report)
 
 

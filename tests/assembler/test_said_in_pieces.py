@@ -26,13 +26,13 @@ STEPS = st.lists(st.tuples(st.sampled_from(SPELLINGS), PIECES, st.booleans()), m
 
 def history_of(steps: Sequence[Step]) -> list[Message]:
     """Each step with its pieces, and with a call if it says so."""
-    told: list[Message] = [{"role": "user", "content": "Where is it?"}]
+    messages: list[Message] = [{"role": "user", "content": "Where is it?"}]
     for place, (spelling, said, calls) in enumerate(steps):
-        told += [_spell_piece(spelling, one) for one in said]
+        messages += [_spell_piece(spelling, one) for one in said]
         if calls:
             call = None if spelling == "gemini" else f"call_{place}"
-            told += [*calling(spelling, [call], arguments={"q": 1}), answering(spelling, call, "found")]
-    return [*told, {"role": "user", "content": "And now?"}]
+            messages += [*calling(spelling, [call], arguments={"q": 1}), answering(spelling, call, "found")]
+    return [*messages, {"role": "user", "content": "And now?"}]
 
 
 def _spell_piece(spelling: str, piece: str) -> Message:

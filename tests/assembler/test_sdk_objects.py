@@ -157,7 +157,7 @@ def test_repair_leaves_out_the_call_of_an_sdks_content_that_was_never_answered()
 
 
 @pytest.mark.parametrize(
-    ("raw", "parts", "said"),
+    ("raw", "parts", "expected"),
     [
         (
             {"role": "tool", "tool_call_id": "c", "content": "long"},
@@ -168,8 +168,10 @@ def test_repair_leaves_out_the_call_of_an_sdks_content_that_was_never_answered()
         ({"role": "user", "content": "long"}, [], "has 1 part, got 0; pass None to leave one out"),
     ],
 )
-def test_a_part_in_place_of_another_kind_is_refused_with_the_way_to_write_it(raw: Any, parts: Any, said: str) -> None:
-    with pytest.raises(MessageTypeError, match=said):
+def test_a_part_in_place_of_another_kind_is_refused_with_the_way_to_write_it(
+    raw: Any, parts: Any, expected: str
+) -> None:
+    with pytest.raises(MessageTypeError, match=expected):
         edited(read_message(raw, 0), parts)
 
 
@@ -206,8 +208,8 @@ CITED = {"type": "url_citation", "url": "https://a.example", "title": "w"}
 
 def test_a_message_of_responses_goes_back_with_its_id_its_annotations_and_the_nulls_that_were_set() -> None:
     text = Text(text="so", annotations=[CITED], logprobs=None, parsed={"not": "sent"})
-    said = Spoken.model_validate({"id": "msg_1", "content": [text], "async": True, "dream": {"a": None}})
-    history: list[Any] = [{"role": "user", "content": "q"}, said, {"role": "user", "content": "on"}]
+    answer = Spoken.model_validate({"id": "msg_1", "content": [text], "async": True, "dream": {"a": None}})
+    history: list[Any] = [{"role": "user", "content": "q"}, answer, {"role": "user", "content": "on"}]
     context = Assembler(dialect="openai_responses").add_messages(history).build()
     assert context.request()["input"][1] == {
         "type": "message",
@@ -218,15 +220,15 @@ def test_a_message_of_responses_goes_back_with_its_id_its_annotations_and_the_nu
         "async": True,
         "dream": {"a": None},
     }
-    assert context.messages[1] is said
+    assert context.messages[1] is answer
     as_dict = Assembler(dialect="openai_responses").add_messages(context.request()["input"]).build()
     assert (as_dict.request(), as_dict.count) == (context.request(), context.count)
 
 
 def test_a_long_message_of_responses_is_shortened_as_its_dict_is() -> None:
-    said: Any = Spoken(id="msg_1", content=[Text(text=LONG)])
+    answer: Any = Spoken(id="msg_1", content=[Text(text=LONG)])
     counts: list[int] = []
-    for spoken in (said, said.model_dump(exclude_none=True)):
+    for spoken in (answer, answer.model_dump(exclude_none=True)):
         history = [{"role": "user", "content": "q"}, spoken, {"role": "user", "content": "on"}]
         budget = Budget(150, counter=tiktoken_counter("o200k_base"))
         assembler = Assembler(budget, dialect="openai_responses", on_overflow=Truncate(20))

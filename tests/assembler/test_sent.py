@@ -123,8 +123,11 @@ AGAIN = {
 @pytest.mark.parametrize(("before", "now", "priced"), AGAIN.values(), ids=list(AGAIN))
 def test_a_step_that_is_sent_again_is_not_priced_again(before: str, now: str, priced: str) -> None:
     def request(words: str) -> dict[str, Any]:
-        said = [(word, "assistant" if word.startswith("a") else "user") for word in words.split()]
-        return {"system": "Be brief.", "messages": [{"role": role, "content": f"say {word}"} for word, role in said]}
+        messages = [(word, "assistant" if word.startswith("a") else "user") for word in words.split()]
+        return {
+            "system": "Be brief.",
+            "messages": [{"role": role, "content": f"say {word}"} for word, role in messages],
+        }
 
     tally, dialect = Tally(), DIALECTS["anthropic"]
     pricer = dialect.pricer("claude-sonnet-4-5", tally)

@@ -257,8 +257,8 @@ def test_a_held_request_that_is_ignored_is_reported_with_the_reason(
     state = new(150, held).add_messages(talk(8)).build().state()
     history = [{"role": "user", "content": f"{turn:02}" + "x" * (size - 2)} for turn, size in enumerate(sizes)]
     new(150, ladder or held).add_messages(history).restore(state)
-    said = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert [one for one in said if "decision of the policies" in one] == (
+    warned = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert [one for one in warned if "decision of the policies" in one] == (
         [] if why is None else [f"ignored the last decision of the policies: {why}"]
     )
 
@@ -368,8 +368,8 @@ def test_a_wrong_state_is_refused_by_the_place_that_is_wrong(state: Any, place: 
     with pytest.raises(StateError, match=place) as caught:
         new(119, [TrimOldest()]).add_messages(talk(3)).restore(state)
     assert "secret" not in str(caught.value)
-    said = re.match(r"state: its (\S+) is not", str(caught.value))
-    assert caught.value.place == (None if said is None or said[1] == "value" else said[1])
+    found = re.match(r"state: its (\S+) is not", str(caught.value))
+    assert caught.value.place == (None if found is None or found[1] == "value" else found[1])
 
 
 class Unreadable(Mapping[str, Any]):

@@ -77,8 +77,8 @@ def test_what_if_returns_what_a_build_at_that_window_gives(
         left_out = len(plan.what_if(context_window=window).dropped)
         assert set(counted) <= {"something is left out"}
     except ContextLengthError:  # whose advice tries shorter texts, and counts none that stands in the history
-        said = {text for message in history if isinstance(text := message["content"], str)}
-        assert not said.intersection(counted) - {""}
+        texts = {text for message in history if isinstance(text := message["content"], str)}
+        assert not texts.intersection(counted) - {""}
     assert left_out == kept(history, "", window, policy)
 
 

@@ -68,8 +68,8 @@ def test_a_reason_stands_beside_its_row_where_short_names_leave_the_place() -> N
     assert len([line for line in lines if line.endswith("  dropped: over per_document")]) == 2
 
 
-@pytest.mark.parametrize(("model", "said"), [("gpt-4o", "full"), ("claude-sonnet-5", "full by the upper bound")])
-def test_the_terminal_says_if_less_is_left_than_the_count_leaves(model: str, said: str) -> None:
+@pytest.mark.parametrize(("model", "expected"), [("gpt-4o", "full"), ("claude-sonnet-5", "full by the upper bound")])
+def test_the_terminal_says_if_less_is_left_than_the_count_leaves(model: str, expected: str) -> None:
     text = str(Assembler(Budget(100, model=model)).add_message(("user", "Hello there")).build().report)
     (left,) = [line for line in text.splitlines() if line.startswith("left")]
-    assert left.endswith(said)
+    assert left.endswith(expected)

@@ -427,8 +427,8 @@ def test_each_docstring_style_describes_the_parameters(style: str, caplog: pytes
     caplog.set_level(0)
     tool = read_tool(function("city: str, limit: int = 3, other=None", DOCSTRINGS[style]))
     assert tool.description == "Find orders.\n\nOf one customer."
-    told = {name: each.get("description") for name, each in tool.parameters["properties"].items()}
-    assert told == {"city": "Where they live.", "limit": "At most.", "other": None}
+    descriptions = {name: each.get("description") for name, each in tool.parameters["properties"].items()}
+    assert descriptions == {"city": "Where they live.", "limit": "At most.", "other": None}
     assert caplog.records == []
 
 

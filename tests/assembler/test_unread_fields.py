@@ -42,14 +42,19 @@ def in_chat(call: Dict = NOTHING, function: Dict = NOTHING, answer: Dict = NOTHI
 
 def in_blocks(use: Dict = NOTHING, result: Dict = NOTHING, text: Dict = NOTHING) -> list[Dict]:
     asked: Dict = {"type": "tool_use", "id": "a", "name": "search", "input": {}, **use}
-    told = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "found", **text}], **result}
-    return [USER, {"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+    block = {
+        "type": "tool_result",
+        "tool_use_id": "a",
+        "content": [{"type": "text", "text": "found", **text}],
+        **result,
+    }
+    return [USER, {"role": "assistant", "content": [asked]}, {"role": "user", "content": [block]}]
 
 
 def in_converse(use: Dict = NOTHING, result: Dict = NOTHING) -> list[Dict]:
     asked: Dict = {"toolUse": {"toolUseId": "a", "name": "search", "input": {}, **use}}
-    told = {"toolResult": {"toolUseId": "a", "content": [{"text": "found"}], **result}}
-    return [*user({"text": "q"}), {"role": "assistant", "content": [asked]}, {"role": "user", "content": [told]}]
+    block = {"toolResult": {"toolUseId": "a", "content": [{"text": "found"}], **result}}
+    return [*user({"text": "q"}), {"role": "assistant", "content": [asked]}, {"role": "user", "content": [block]}]
 
 
 def in_contents(part: Dict = NOTHING, call: Dict = NOTHING, answer: Dict = NOTHING) -> list[Dict]:
@@ -410,9 +415,9 @@ def test_an_item_of_texts_alone_costs_the_texts_that_its_kind_has_no_word_for(
 ) -> None:
     """Such an item passed for read whole, whichever of its texts its reader took."""
     custom = kind.startswith("custom")
-    said = {"type": "custom_tool_call", "input": "x"} if custom else {"type": "function_call", "arguments": "{}"}
-    call: Dict = {**said, "call_id": "a", "name": "search"}
-    answer: Dict = {"type": f"{said['type']}_output", "call_id": "a", "output": "found"}
+    block = {"type": "custom_tool_call", "input": "x"} if custom else {"type": "function_call", "arguments": "{}"}
+    call: Dict = {**block, "call_id": "a", "name": "search"}
+    answer: Dict = {"type": f"{block['type']}_output", "call_id": "a", "output": "found"}
     reasoning: Dict = {"type": "reasoning", "id": "rs", "summary": []}
 
     def count(**more: str) -> Any:

@@ -71,9 +71,9 @@ def shortened(history: Sequence[Dict], tokens: int, advice: str) -> list[Dict]:
     pinned = [one for one in changed[:-1] if one.get("pinned") and "What cannot be dropped" in advice]
     for message in [*pinned, changed[-1]]:
         parts = listed(message)
-        said = str(next((part["text"] for part in parts if "text" in part), message.get("content")))
-        less = min(tokens, len(said) // 2)
-        fewer, tokens = "a " * (len(said) // 2 - less), tokens - less
+        text = str(next((part["text"] for part in parts if "text" in part), message.get("content")))
+        less = min(tokens, len(text) // 2)
+        fewer, tokens = "a " * (len(text) // 2 - less), tokens - less
         if not parts:
             message["content"] = fewer
         for part in parts:

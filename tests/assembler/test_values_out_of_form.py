@@ -378,8 +378,8 @@ def test_a_thought_that_claude_would_refuse_is_left_out_with_a_note(thought: Dic
 def test_a_status_that_bedrock_does_not_know_is_not_sent_to_it(status: object, sent: Dict) -> None:
     """Converse takes "success" and "error" alone, and a tool result without a status as one that succeeded."""
     use = {"toolUse": {"toolUseId": "a", "name": "ask", "input": {}}}
-    told = {"toolUseId": "a", "content": [{"text": "AB"}], "status": status}
-    history = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [{"toolResult": told}]}]
+    block = {"toolUseId": "a", "content": [{"text": "AB"}], "status": status}
+    history = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [{"toolResult": block}]}]
     context = built("bedrock", *history)
     (answer,) = context.request()["messages"][-1]["content"]
     assert answer == {"toolResult": {"toolUseId": "a", "content": [{"text": "AB"}], **sent}}
@@ -444,8 +444,8 @@ def test_an_empty_cache_mark_is_left_out(mark: object) -> None:
 def test_reasoning_without_a_summary_is_sent_with_an_empty_one(summary: Dict) -> None:
     """The API demands the list (openai 3.54.0, ResponseReasoningItemParam)."""
     thought = {"type": "reasoning", "id": "rs_1", "encrypted_content": "AAAA", **summary}
-    said = {"type": "message", "role": "assistant", "id": "m_1", "status": "completed"}
-    answer = {**said, "content": [{"type": "output_text", "text": "a", "annotations": []}]}
+    block = {"type": "message", "role": "assistant", "id": "m_1", "status": "completed"}
+    answer = {**block, "content": [{"type": "output_text", "text": "a", "annotations": []}]}
     context = built("openai_responses", thought, answer, ASKED)
     assert context.request()["input"][1]["summary"] == []
     assert_valid(context, "openai_responses")

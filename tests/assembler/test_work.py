@@ -688,13 +688,13 @@ def test_a_change_to_one_request_is_not_seen_in_the_next() -> None:
     budget = Budget(1_000, counter=len, model="gpt-4o")
     assembler = Assembler(budget).add_messages(history)
     first = assembler.build().request()
-    told = json.dumps(first)
+    written = json.dumps(first)
     first["messages"][0]["content"][0]["text"] = "changed"
     first["messages"][1]["tool_calls"][0]["function"]["name"] = "changed"
     first["messages"][1]["tool_calls"][0]["id"] = "changed"
     first["messages"][1]["tool_calls"].append("changed")
     first["messages"][2]["content"] = "changed"
-    assert json.dumps(assembler.build().request()) == told
+    assert json.dumps(assembler.build().request()) == written
     assert history[1]["tool_calls"] == [asked]
 
 

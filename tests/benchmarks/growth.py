@@ -102,8 +102,8 @@ def main() -> int:
             bad = grown > LIMIT and square is None
             failed += bad
             if bad or only or grown > LIMIT:
-                said = "FAILED" if bad else f"a square, known: {square}" if grown > LIMIT else "ok"
-                print(f"{place}: from {n} to {STEP * n} times {grown:.1f}: {said}", flush=True)
+                text = "FAILED" if bad else f"a square, known: {square}" if grown > LIMIT else "ok"
+                print(f"{place}: from {n} to {STEP * n} times {grown:.1f}: {text}", flush=True)
     print(f"{sum(map(len, ROWS.values()))} cases of {len(ROWS)} names, {failed} grow faster than n log n")
     return 1 if failed else 0
 

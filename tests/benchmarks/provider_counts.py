@@ -252,9 +252,9 @@ def judge(recordings: Iterable[Recording], count: CountRow) -> tuple[list[Judged
             judged.append(Judged(recording, count(recording)))
         except (AssemblyError, BudgetError) as error:
             # The text of these errors never quotes a request.
-            told = str(error)[:100] if isinstance(error, ConversationError | ToolError) else ""
-            told = re.sub(r"\d+", "N", told)
-            refused[f"{recording.provider}/{recording.api}: {type(error).__name__} {told}".rstrip()] += 1
+            message = str(error)[:100] if isinstance(error, ConversationError | ToolError) else ""
+            message = re.sub(r"\d+", "N", message)
+            refused[f"{recording.provider}/{recording.api}: {type(error).__name__} {message}".rstrip()] += 1
     return judged, refused
 
 

@@ -203,8 +203,8 @@ def chosen(**given: Any) -> Any:
 def _cited(text: str) -> dict[str, Any]:
     """An answer of Anthropic's that cites a source at each of its words."""
     citation = {"type": "search_result_location", "search_result_index": 0}
-    said = [{"type": "text", "text": f"{word} ", "citations": [citation]} for word in text.split(" ")]
-    return {"role": "assistant", "content": said}
+    blocks = [{"type": "text", "text": f"{word} ", "citations": [citation]} for word in text.split(" ")]
+    return {"role": "assistant", "content": blocks}
 
 
 def candidates(n: int) -> list[rag.Candidate]:

@@ -60,8 +60,8 @@ def ours() -> dict[str, Policy | Sequence[Policy]]:
 
 def _tokens(messages: Sequence[Any]) -> int:
     calls = (call for message in messages for call in getattr(message, "tool_calls", ()) or ())
-    said = sum(4 + COUNT(str(message.content or "")) for message in messages)
-    return said + sum(COUNT(str(call["name"])) + COUNT(str(call["args"])) for call in calls)
+    tokens = sum(4 + COUNT(str(message.content or "")) for message in messages)
+    return tokens + sum(COUNT(str(call["name"])) + COUNT(str(call["args"])) for call in calls)
 
 
 def langchain() -> Iterator[tuple[str, Trimmer]]:

@@ -264,9 +264,9 @@ def refused(door: str, argument: str, takes: str) -> Iterator[str]:
         try:
             DOORS[door](**{argument: odd})
         except AssemblyError as error:
-            said = str(error)
-            if label not in TAKES[takes] and (CANARY in said or not any(each in said for each in names(odd))):
-                yield f"{label}: {said}"
+            message = str(error)
+            if label not in TAKES[takes] and (CANARY in message or not any(each in message for each in names(odd))):
+                yield f"{label}: {message}"
         except Exception as error:
             if label in TAKES[takes] or type(error).__name__ not in DATA["documented"].get(f"{door}.{argument}", ""):
                 yield f"{label}: {error!r}"

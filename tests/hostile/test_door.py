@@ -508,8 +508,8 @@ def test_a_content_object_of_gemini_is_a_message() -> None:
         role: str
         parts: list[Part]
 
-    said = Content(role="user", parts=[Part(text="x")])
-    request = Assembler(dialect=gemini).add_messages([said]).build().request()
+    content = Content(role="user", parts=[Part(text="x")])
+    request = Assembler(dialect=gemini).add_messages([content]).build().request()
     assert request["contents"] == [{"role": "user", "parts": [{"text": "x"}]}]
 
 
@@ -659,9 +659,9 @@ def test_an_object_that_raises_when_it_is_read_is_refused_without_being_quoted(o
 def test_an_item_between_a_call_of_another_spelling_and_its_result_is_refused() -> None:
     """Responses lists a turn item by item; no other API allows a text between a call and its answer."""
     call = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "c1", "name": "find", "input": {}}}]}
-    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "wait"}]}
+    block = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "wait"}]}
     answer = {"role": "user", "content": [{"toolResult": {"toolUseId": "c1", "content": [{"text": "found"}]}}]}
-    history = [{"role": "user", "content": "find it"}, call, said, answer]
+    history = [{"role": "user", "content": "find it"}, call, block, answer]
     with pytest.raises(ConversationError, match="has no result before this message"):
         Assembler(dialect=openai_chat).add_messages(history).build()
     one_by_one = Assembler(dialect=openai_chat)
@@ -670,5 +670,5 @@ def test_an_item_between_a_call_of_another_spelling_and_its_result_is_refused() 
             one_by_one.add_message(message)
     item = {"type": "function_call", "call_id": "c1", "name": "find", "arguments": "{}"}
     output = {"type": "function_call_output", "call_id": "c1", "output": "found"}
-    lawful = [history[0], item, said, output]
+    lawful = [history[0], item, block, output]
     assert len(Assembler(dialect=openai_chat).add_messages(lawful).build().messages) == 4

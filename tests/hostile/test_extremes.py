@@ -193,9 +193,9 @@ def test_floors_of_all_of_a_window_fit_no_window() -> None:
 
 
 def test_wrong_thoughts_are_left_out_for_mistral_with_a_note() -> None:
-    said = [{"type": "thinking", "thinking": [[5]]}, {"type": "text", "text": "yes"}]
+    blocks = [{"type": "thinking", "thinking": [[5]]}, {"type": "text", "text": "yes"}]
     made = Assembler(dialect="mistral")
-    context = made.add_messages([USER, {"role": "assistant", "content": said}, USER]).build()
+    context = made.add_messages([USER, {"role": "assistant", "content": blocks}, USER]).build()
     assert "thinking" not in str(context.request())
     assert context.report.notes
     assert count_request(context.request(), dialect="mistral") == context.count
@@ -230,12 +230,12 @@ def test_pins_that_are_not_indexes_are_refused(odd: Any) -> None:
 
 
 def test_tool_names_that_are_not_texts_match_no_tool() -> None:
-    said = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
+    messages = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
     made = Assembler(Budget(60, counter=len), on_overflow=ClearToolResults(0, exclude=[{}, []]))  # type: ignore[list-item]
-    assert made.add_messages(said).build().messages[2]["content"] == "[cleared]"
+    assert made.add_messages(messages).build().messages[2]["content"] == "[cleared]"
 
 
 def test_a_number_of_results_to_keep_beyond_any_list_keeps_all() -> None:
     made = Assembler(Budget(60, counter=len), on_overflow=[ClearToolResults(10**30), TrimOldest()])
-    said = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
-    assert made.add_messages(said).build().messages == [USER]
+    messages = [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}, ANSWER, USER]
+    assert made.add_messages(messages).build().messages == [USER]

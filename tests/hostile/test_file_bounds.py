@@ -31,7 +31,7 @@ def aliases(weight: int) -> str:
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
 @pytest.mark.parametrize(
-    ("read", "spelled", "bound", "said"),
+    ("read", "spelled", "bound", "expected"),
     [
         (read_yaml, nested, yaml_text.DEEPEST, "at most 64 lists and mappings inside one another"),
         (read_yaml, aliases, yaml_text.LARGEST, "at most 32 MiB once aliases are written out"),
@@ -44,7 +44,7 @@ def test_a_file_is_read_up_to_its_bound_and_not_beyond(
     read: Callable[[Path, Place], Any],
     spelled: Callable[[int], str],
     bound: int,
-    said: str,
+    expected: str,
     beyond: int,
     tmp_path: Path,
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_file_is_read_up_to_its_bound_and_not_beyond(
     if beyond <= 0:
         read(path, Place("file"))
         return
-    with pytest.raises(SpecError, match=said):
+    with pytest.raises(SpecError, match=expected):
         read(path, Place("file"))
 
 
@@ -70,7 +70,7 @@ def test_the_bytes_of_a_json_file_are_bounded(beyond: int, tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(
-    "said",
+    "expected",
     [
         f"{yaml_text.LONGEST // reading.MEBIBYTE} MiB",
         f"{yaml_text.LARGEST // reading.MEBIBYTE} MiB with its aliases expanded",
@@ -79,5 +79,5 @@ def test_the_bytes_of_a_json_file_are_bounded(beyond: int, tmp_path: Path, monke
         f"{json_text.DEEPEST} levels",
     ],
 )
-def test_the_page_of_the_command_names_each_bound(said: str) -> None:
-    assert said in PAGE
+def test_the_page_of_the_command_names_each_bound(expected: str) -> None:
+    assert expected in PAGE

@@ -212,8 +212,8 @@ def test_a_mapping_is_sent_as_what_it_was_recognised_as_whatever_its_own_get_ans
     for name in DIALECTS:
         with pytest.raises(AssemblyError, match="put the block into a message"):
             Assembler(dialect=name).set_messages([MESSAGE, Lying(type="text", text="x"), MESSAGE]).build()
-        said = Lying(role="user", content=[Lying(type="text", text="x")])
-        assert "made_up" not in str(Assembler(dialect=name).set_messages([said]).build().request())
+        message = Lying(role="user", content=[Lying(type="text", text="x")])
+        assert "made_up" not in str(Assembler(dialect=name).set_messages([message]).build().request())
 
 
 def types_in(value: Any) -> set[type[Any]]:

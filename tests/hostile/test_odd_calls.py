@@ -53,8 +53,8 @@ def test_a_type_that_another_library_puts_on_a_message_does_not_make_it_an_item(
 
 
 def test_answers_beside_a_schema_cost_an_estimate_what_they_cost_one_by_one() -> None:
-    said = [{"role": role, "content": "yes"} for role in ("user", "assistant") * 3]
-    made = Assembler(dialect="openai_chat").add_messages(said)
+    messages = [{"role": role, "content": "yes"} for role in ("user", "assistant") * 3]
+    made = Assembler(dialect="openai_chat").add_messages(messages)
     context = made.add_output_schema({"type": "object", "properties": {"a": {"type": "string"}}}).build()
     assert count_request(context.request(), dialect="openai_chat") == context.count
 

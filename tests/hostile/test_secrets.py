@@ -149,7 +149,7 @@ def test_no_error_quotes_a_message(name: str) -> None:
     try:
         refusals()[name]()
     except AssemblyError as error:
-        assert not [said for said in spoken_by(error) if CANARY in said]
+        assert not [text for text in spoken_by(error) if CANARY in text]
         assert CANARY not in "".join(traceback.format_exception_only(error))
 
 
@@ -164,7 +164,7 @@ def test_the_error_for_a_surrogate_quotes_nothing(name: str) -> None:
 def test_the_error_chain_for_a_surrogate_does_not_hold_the_text(name: str) -> None:
     with pytest.raises(AssemblyError) as caught:
         refusals()[name]()
-    assert not [said for said in spoken_by(caught.value) if CANARY in said]
+    assert not [text for text in spoken_by(caught.value) if CANARY in text]
 
 
 def every_value(assembler: Assembler) -> Iterator[object]:

@@ -99,7 +99,7 @@ def test_a_sound_of_any_length_that_is_taken_has_a_price(seconds: float) -> None
 def test_the_error_for_invalid_base64_holds_none_of_it() -> None:
     with pytest.raises(UnsupportedContentError) as refused:
         _ = Inline("image/png", f"{CANARY}é").octets
-    assert not any(CANARY in said for said in spoken_by(refused.value))
+    assert not any(CANARY in text for text in spoken_by(refused.value))
 
 
 def test_a_file_that_cannot_be_read_leaves_no_trace_of_its_text(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_file_that_cannot_be_read_leaves_no_trace_of_its_text(tmp_path: Path) 
     ):
         with pytest.raises((SpecError, BudgetError)) as refused:
             ask()
-        assert not any(CANARY in said for said in spoken_by(refused.value))
+        assert not any(CANARY in text for text in spoken_by(refused.value))
 
 
 def test_a_retrieval_result_that_cannot_be_read_to_its_end_is_refused_by_its_place() -> None:
@@ -132,7 +132,7 @@ def test_a_retrieval_result_that_cannot_be_read_to_its_end_is_refused_by_its_pla
 def test_the_error_for_a_wrong_score_holds_none_of_it() -> None:
     with pytest.raises(PromptError) as refused:
         read_results([{"content": "a", "score": CANARY}])
-    assert not any(CANARY in said for said in spoken_by(refused.value))
+    assert not any(CANARY in text for text in spoken_by(refused.value))
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])

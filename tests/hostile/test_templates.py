@@ -34,7 +34,7 @@ def rendered(template: str, text: str, control_text: ControlText = ControlText.R
 def test_a_template_that_reaches_out_or_never_ends_is_refused_by_name_and_line(case: Case) -> None:
     with pytest.raises(PromptError, match="template 'named', line 1") as refused:
         prompted(case["input"]["template"], messages=[("user", CANARY)])
-    assert not any(CANARY in said for said in spoken_by(refused.value))
+    assert not any(CANARY in text for text in spoken_by(refused.value))
 
 
 @cases("test_templates", having="template")
@@ -44,7 +44,7 @@ def test_a_chat_template_that_reaches_out_is_refused_or_shows_nothing_of_it(case
     try:
         shown = rendered(case["input"]["template"], CANARY).request()["prompt"]
     except AssemblyError as error:
-        assert not any(CANARY in said for said in spoken_by(error))
+        assert not any(CANARY in text for text in spoken_by(error))
     else:
         assert shown in ("", "[Undefined]")
 
@@ -108,14 +108,14 @@ def test_a_name_that_leads_out_of_a_library_reads_nothing(case: Case, library: P
     assert library.read("a.md") == "a"
     with pytest.raises(PromptError) as refused:
         library.read(case["input"]["read"])
-    assert not any(CANARY in said for said in spoken_by(refused.value))
+    assert not any(CANARY in text for text in spoken_by(refused.value))
 
 
 def test_the_error_of_a_failing_template_names_the_line_and_no_value() -> None:
     for broken in case("A8-05")["input"]["broken"]:
         with pytest.raises(PromptError, match="template 'named', line 2") as refused:
             prompted("first line\n" + broken, v=CANARY, w=[CANARY])
-        assert not any(CANARY in said for said in spoken_by(refused.value))
+        assert not any(CANARY in text for text in spoken_by(refused.value))
 
 
 @pytest.mark.parametrize("tag", case("D-55")["input"]["tags"])
@@ -132,5 +132,5 @@ def test_a_tag_in_a_value_does_not_open_a_message(tag: str) -> None:
         with pytest.raises(PromptError, match="from a value"):
             PromptFormatter(Chat()).format_prompt(prompt)
         return
-    said = json.loads(PromptFormatter(Chat()).format_prompt(prompt)[0])
-    assert [(one["role"], one["content"]) for one in said] == [("assistant", f"a {tag} b"), ("user", "q")]
+    read = json.loads(PromptFormatter(Chat()).format_prompt(prompt)[0])
+    assert [(one["role"], one["content"]) for one in read] == [("assistant", f"a {tag} b"), ("user", "q")]

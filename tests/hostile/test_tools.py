@@ -59,7 +59,7 @@ def test_a_poisoned_description_is_counted_and_never_edited(case: Case) -> None:
     text = case["input"]["description"]
     for dialect in (openai_chat, openai_responses, anthropic, gemini, mistral, plain):
         asked = Assembler(dialect=dialect).add_messages([("user", "x")])
-        bare, poisoned = (asked.fork().add_capability([{"name": "f", "description": said}]) for said in ("d", text))
+        bare, poisoned = (asked.fork().add_capability([{"name": "f", "description": words}]) for words in ("d", text))
         assert poisoned.costs().capability > bare.costs().capability + 10
         assert text in leaves(poisoned.build().request())
 

@@ -114,9 +114,9 @@ def _response_deltas(item: Body) -> Sequence[Body]:
         (part,) = item["content"]
         if part["type"] == "refusal":
             return [{"type": "response.refusal.delta", "delta": part["refusal"], "content_index": 0}]
-        said = {"type": "response.output_text.delta", "delta": part["text"], "content_index": 0, "logprobs": []}
-        return [said]
+        block = {"type": "response.output_text.delta", "delta": part["text"], "content_index": 0, "logprobs": []}
+        return [block]
     if item["type"] == "reasoning":
-        told = {"type": "response.reasoning_summary_text.delta"}
-        return [{**told, "delta": part["text"], "summary_index": place} for place, part in enumerate(item["summary"])]
+        block = {"type": "response.reasoning_summary_text.delta"}
+        return [{**block, "delta": part["text"], "summary_index": place} for place, part in enumerate(item["summary"])]
     return []

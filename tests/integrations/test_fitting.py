@@ -400,8 +400,8 @@ def test_a_tool_choice_is_read_in_the_spelling_of_every_framework(given: object,
 def test_an_answer_without_a_word_stays_exactly_if_the_librarys_own_request_has_it(
     dialect: Dialect, nothing: str
 ) -> None:
-    told = [("user", "Why?"), ("assistant", nothing), ("user", "And now?")]
-    messages: list[Any] = [{"role": role, "content": text} for role, text in told]
+    history = [("user", "Why?"), ("assistant", nothing), ("user", "And now?")]
+    messages: list[Any] = [{"role": role, "content": text} for role, text in history]
     context = Fitting(Assembler(Budget(1_000), dialect=dialect)).fit(messages, Asked())
     request: dict[str, Any] = context.request(dialect.name)
     turns = request.get("messages") or request.get("input") or request["contents"]

@@ -58,12 +58,12 @@ def test_a_torn_list_of_items_is_invalid(change: Callable[[list[Any]], None]) ->
 def test_a_torn_list_of_blocks_is_invalid(kind: str) -> None:
     provider = attrs.evolve(_run("anthropic"), bodies=copy.deepcopy(_run("anthropic").bodies))
     assert judged(provider, 10_000).invalid == []
-    said = provider.bodies[-1]["messages"][1]["content"]
-    block = next(block for block in said if block["type"] == kind)
+    content = provider.bodies[-1]["messages"][1]["content"]
+    block = next(block for block in content if block["type"] == kind)
     if kind == "thinking":
         block["thinking"] = "other"
     else:
-        said.remove(block)
+        content.remove(block)
     assert judged(provider, 10_000).invalid
 
 

@@ -79,8 +79,8 @@ class _File:
         if code is None or code[0].co_freevars != code[1].co_freevars:
             return None
         place = self._places[mutation.original_node].start
-        told = " → ".join(self._said(node) for node in (mutation.original_node, mutation.mutated_node))
-        name = f"{self._path.relative_to(ROOT)}:{code[0].co_qualname}: {told}"
+        text = " → ".join(self._said(node) for node in (mutation.original_node, mutation.mutated_node))
+        name = f"{self._path.relative_to(ROOT)}:{code[0].co_qualname}: {text}"
         return Mutant(f"{name} (line {place.line})", self._room, self._path, self._lines(mutation.original_node), code)
 
     def _said(self, node: cst.CSTNode) -> str:

@@ -312,7 +312,7 @@ def _leave(seconds: float) -> None:
 def _worked(process: int) -> int | None:
     """Ticks of processor time of a process; None if the system does not say."""
     try:
-        told = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return None
-    return int(told[11]) + int(told[12])
+    return int(fields[11]) + int(fields[12])

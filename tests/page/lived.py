@@ -31,7 +31,7 @@ def conversation(turns: int = 40, window: int = 3_000, **settings: Any) -> Itera
         if turn % 3 == 0:
             call = {"id": f"c{turn}", "type": "function", "function": {"name": "find_orders", "arguments": "{}"}}
             assembler.add_message({"role": "assistant", "content": None, "tool_calls": [call]})
-            said = f"parcel {turn} on its way; " * 25
-            assembler.add_message({"role": "tool", "tool_call_id": f"c{turn}", "content": said})
+            text = f"parcel {turn} on its way; " * 25
+            assembler.add_message({"role": "tool", "tool_call_id": f"c{turn}", "content": text})
         yield assembler.build()
         assembler.add_message({"role": "assistant", "content": f"It is on its way, parcel {turn}." * (1 + turn % 2)})

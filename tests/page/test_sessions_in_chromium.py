@@ -208,16 +208,16 @@ WRONG: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "said"), WRONG, ids=[said for _, said in WRONG])
+@pytest.mark.parametrize(("wrong", "expected"), WRONG, ids=[said for _, said in WRONG])
 def test_a_file_that_cannot_be_read_is_named_with_the_place_that_is_wrong(
-    look: Callable[..., Any], wrong: Any, said: str
+    look: Callable[..., Any], wrong: Any, expected: str
 ) -> None:
     given = wrong(next(conversation()).manifest()) if callable(wrong) else wrong
     looked = look(tool_html())
     dropped_on(looked, ("<b>mine</b>.json", given if isinstance(given, str) else json.dumps(given)))
     told = looked.page.locator("#failed").inner_text()
     assert told.startswith("<b>mine</b>.json cannot be shown: ")
-    assert said in told
+    assert expected in told
     assert "owned" not in told
     assert looked.page.evaluate("window.owned") is None
     assert looked.page.locator("#welcome").is_visible()

@@ -143,12 +143,15 @@ def mistral() -> Iterator[Answer]:
 
     variants: Dict = vars(contentchunk)["_CONTENT_CHUNK_VARIANTS"]
     for kind, model in variants.items():
-        said: Dict = {"role": "assistant", "content": [filled(model) | {"type": kind}, {"type": "text", "text": "so"}]}
-        yield Answer("mistral", kind, models.AssistantMessage.model_validate(said), said)
+        message: Dict = {
+            "role": "assistant",
+            "content": [filled(model) | {"type": kind}, {"type": "text", "text": "so"}],
+        }
+        yield Answer("mistral", kind, models.AssistantMessage.model_validate(message), message)
     call = {"id": "abcdefghi", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
-    said = {"role": "assistant", "content": "", "tool_calls": [call]}
+    message = {"role": "assistant", "content": "", "tool_calls": [call]}
     after = ({"role": "tool", "tool_call_id": "abcdefghi", "name": "ask", "content": "x"},)
-    yield Answer("mistral", "tool_calls", models.AssistantMessage.model_validate(said), said, after)
+    yield Answer("mistral", "tool_calls", models.AssistantMessage.model_validate(message), message, after)
 
 
 def answers() -> list[Answer]:

@@ -253,8 +253,8 @@ def _row(api: str, where: str, kind: str, part: Part) -> Row:
             priced = "by the published formula; where its size is not known, a typical one, bounded"
             return Row(api, where, kind, "as it came", priced, "as each API spells it, or refused")
         case Opaque():
-            said = "left out with a note" if text_for_other_apis(part) is None else "as text"
-            return Row(api, where, kind, "as it came", _unread(part), said)
+            text = "left out with a note" if text_for_other_apis(part) is None else "as text"
+            return Row(api, where, kind, "as it came", _unread(part), text)
 
 
 def _unread(part: Opaque) -> str:

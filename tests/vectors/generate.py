@@ -142,8 +142,14 @@ def counts() -> Iterator[Case]:
         if dialect == "openai_chat" and draw.random() < 0.2:
             request["messages"][-1]["name"] = "ada"
         found = count_request(request, dialect=DIALECTS[dialect], model=MODELS[dialect])
-        told = {"tokens": found.tokens, "upper": found.upper, "grade": str(found.grade)}
-        yield {"dialect": dialect, "model": MODELS[dialect], "features": features(request), "request": request, **told}
+        counted = {"tokens": found.tokens, "upper": found.upper, "grade": str(found.grade)}
+        yield {
+            "dialect": dialect,
+            "model": MODELS[dialect],
+            "features": features(request),
+            "request": request,
+            **counted,
+        }
 
 
 def features(request: dict[str, Any]) -> list[str]:

@@ -37,8 +37,8 @@ def test_a_column_says_what_a_file_of_the_same_rows_says(conversations: list[lis
             assert out["request"][number] is None
         else:
             assert json.loads(out["request"][number]) == line["request"]
-            told = [line[name] for name in ("tokens", "upper", "grade", "dropped")]
-            assert [out[name][number] for name in ("tokens", "upper", "grade", "dropped")] == told
+            figures = [line[name] for name in ("tokens", "upper", "grade", "dropped")]
+            assert [out[name][number] for name in ("tokens", "upper", "grade", "dropped")] == figures
 
 
 @scaled(0.5)

@@ -84,8 +84,8 @@ def test_anthropic_gets_its_params_back() -> None:
 @pytest.mark.parametrize("system", ["systemInstruction", "system_instruction"])
 @pytest.mark.parametrize("generation", ["generationConfig", "generation_config"])
 def test_gemini_gets_a_request_of_its_rest_api_back(system: str, generation: str) -> None:
-    told = {"parts": [{"text": "Be brief."}]}
-    request = {"contents": GEMINI_LONG, system: told, generation: {"temperature": 0.5}}
+    instruction = {"parts": [{"text": "Be brief."}]}
+    request = {"contents": GEMINI_LONG, system: instruction, generation: {"temperature": 0.5}}
     assert ran("gemini", "gemini-2.5-flash", [{"key": "a", "request": request}]) == 0
     (line,) = read(Path("out.jsonl"))
     assert line == {"key": "a", "request": {**request, "contents": GEMINI_LONG[2:]}}

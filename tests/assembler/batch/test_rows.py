@@ -43,13 +43,13 @@ def test_a_row_is_what_the_same_calls_on_a_fork_are() -> None:
 @pytest.mark.parametrize("cache_marks", [None, CacheMarks()])
 def test_a_row_that_is_cut_has_the_request_and_the_number_of_a_build_by_hand(cache_marks: CacheMarks | None) -> None:
     call = {"id": "c", "type": "function", "function": {"name": "find", "arguments": "{}"}}
-    told = [{"role": "user" if place % 2 == 0 else "assistant", "content": "x" * 30} for place in range(8)]
+    history = [{"role": "user" if place % 2 == 0 else "assistant", "content": "x" * 30} for place in range(8)]
     step = [
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": "c", "content": "y" * 90},
     ]
     ladder = [ClearToolResults(keep=0), TrimOldest()]
-    messages = [*told, *MESSAGES, *step, *MESSAGES]
+    messages = [*history, *MESSAGES, *step, *MESSAGES]
     whole = Assembler(Budget(10_000, counter=len), dialect=anthropic).add_capability([TOOL]).add_messages(messages)
     budget = Budget(whole.build().count.upper - 150, counter=len)
     spoken = Assembler(budget, dialect=anthropic, on_overflow=ladder, cache_marks=cache_marks).add_capability([TOOL])

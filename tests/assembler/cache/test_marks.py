@@ -196,8 +196,8 @@ def test_a_mark_inside_a_result_counts() -> None:
 
 def test_marks_inside_the_search_results_of_a_result_count() -> None:
     """Marks two levels deep were not counted, so five were sent, and the API takes four."""
-    said = [{"type": "text", "text": text, "cache_control": HOUR} for text in "ab"]
-    found = [{"type": "search_result", "source": "s", "title": "t", "content": said, "cache_control": HOUR}]
+    blocks = [{"type": "text", "text": text, "cache_control": HOUR} for text in "ab"]
+    found = [{"type": "search_result", "source": "s", "title": "t", "content": blocks, "cache_control": HOUR}]
     turn = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": found}]}
     turns = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}, turn]
     done = marked({"system": "s", "messages": turns}, anthropic, CacheMarks()).request

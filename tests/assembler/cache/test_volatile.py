@@ -113,10 +113,10 @@ def test_the_conversation_and_images_at_the_head_are_not_searched_for_volatile_t
 
 
 def test_a_time_in_a_turn_is_not_reported_and_a_rewritten_message_is_the_first_that_changed() -> None:
-    said = [("user", "at 2026-11-03 10:15"), ("assistant", "Noted."), ("user", "And now?"), ("assistant", "10:16.")]
-    earlier = Assembler(dialect=plain).add_messages(said).build()
-    later = Assembler(dialect=plain).add_messages([*said, ("user", "at 2026-11-03 10:17")]).build()
-    rewritten = Assembler(dialect=plain).add_messages([*said[:2], ("user", "And now, 10:17?"), said[3]]).build()
+    messages = [("user", "at 2026-11-03 10:15"), ("assistant", "Noted."), ("user", "And now?"), ("assistant", "10:16.")]
+    earlier = Assembler(dialect=plain).add_messages(messages).build()
+    later = Assembler(dialect=plain).add_messages([*messages, ("user", "at 2026-11-03 10:17")]).build()
+    rewritten = Assembler(dialect=plain).add_messages([*messages[:2], ("user", "And now, 10:17?"), messages[3]]).build()
     assert [context.report.volatile for context in (earlier, later, rewritten)] == [(), (), ()]
     assert (later.first_changed(earlier), rewritten.first_changed(earlier)) == (None, 2)
 

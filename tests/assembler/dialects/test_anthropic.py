@@ -178,10 +178,10 @@ def test_thinking_of_no_known_type_is_refused(wrong: Any) -> None:
 
 
 def test_claudes_reasoning_from_bedrock_is_sent_to_anthropic() -> None:
-    said = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}}
+    block = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}}
     history = [
         {"role": "user", "content": [{"text": "q"}]},
-        {"role": "assistant", "content": [said, {"text": "a"}]},
+        {"role": "assistant", "content": [block, {"text": "a"}]},
         {"role": "user", "content": [{"text": "r"}]},
     ]
     request = Assembler(dialect=anthropic).add_messages(history).build().request()
@@ -364,11 +364,11 @@ def test_a_system_message_in_the_middle_that_adds_or_removes_a_tool_is_sent_and_
 @pytest.mark.parametrize("model", ["claude-9", "a-model-of-nobody", "claude-sonnet-4-5", None])
 def test_a_text_costs_as_much_as_a_list_of_that_text(model: str | None) -> None:
     """The bound of an unknown vocabulary was left out for messages of one text, which are priced in one call."""
-    told: Any = [
+    counts: Any = [
         count_request({"messages": [{"role": "user", "content": content}]}, dialect=anthropic, model=model)
         for content in ("What is it?", [{"type": "text", "text": "What is it?"}])
     ]
-    assert told[0] == told[1]
+    assert counts[0] == counts[1]
 
 
 SEARCHES: Dict = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}

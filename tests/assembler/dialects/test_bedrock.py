@@ -61,9 +61,9 @@ def test_the_result_of_a_failed_call_always_says_something() -> None:
 
 @pytest.mark.parametrize(("name", "model"), [("openai_chat", "gpt-4o"), ("mistral", "mistral-large-latest")])
 def test_a_message_of_cache_points_alone_costs_nothing_if_it_is_left_out(name: str, model: str) -> None:
-    said = [("user", "q"), ("assistant", "a"), {"role": "user", "content": [POINT]}, ("user", "r")]
+    messages = [("user", "q"), ("assistant", "a"), {"role": "user", "content": [POINT]}, ("user", "r")]
     budget = Budget.for_model(model, max_output_tokens=1_000)
-    context = Assembler(budget, dialect=name).add_messages(said).build()
+    context = Assembler(budget, dialect=name).add_messages(messages).build()
     assert context.count == count_request(context.request(), dialect=name, model=model)
     assert context.inside.notes
 
@@ -171,8 +171,8 @@ def test_claudes_reasoning_from_anthropic_is_sent_to_bedrock_and_other_reasoning
         {"role": "user", "content": "r"},
     ]
     context = Assembler(dialect=bedrock).add_messages(history).build()
-    said = {"reasoningText": {"text": "hm", "signature": "c2ln"}}
-    assert context.request()["messages"][1]["content"] == [{"reasoningContent": said}, {"text": "a"}]
+    block = {"reasoningText": {"text": "hm", "signature": "c2ln"}}
+    assert context.request()["messages"][1]["content"] == [{"reasoningContent": block}, {"text": "a"}]
     notes = " ".join(str(context.report).split())
     assert "1 reasoning part(s)" in notes
     assert "1 cache mark(s) of another API" in notes

@@ -150,16 +150,16 @@ def answered(*calls: dict[str, Any], content: Any = "", result: str = "found") -
 @st.composite
 def alternating(draw: st.DrawFn) -> list[dict[str, Any]]:
     """A conversation that every template here renders."""
-    said: list[dict[str, Any]] = [{"role": "user", "content": draw(texts)}]
+    messages: list[dict[str, Any]] = [{"role": "user", "content": draw(texts)}]
     for _ in range(draw(st.integers(0, 3))):
-        said += [{"role": "assistant", "content": draw(words)}, {"role": "user", "content": draw(texts)}]
-    return said
+        messages += [{"role": "assistant", "content": draw(words)}, {"role": "user", "content": draw(texts)}]
+    return messages
 
 
 def spoken(layout: Layout) -> list[Any]:
     """The roles and texts, with calls and results numbered in order."""
     order: list[str] = []
-    said: list[Any] = [("system", layout.system)] if layout.system is not None else []
+    messages: list[Any] = [("system", layout.system)] if layout.system is not None else []
     for message in [*layout.head, *layout.messages]:
         calls = [part for part in message.parts if isinstance(part, Call)]
         order += [str(one.id) for one in calls]
@@ -167,9 +167,9 @@ def spoken(layout: Layout) -> list[Any]:
         text = "".join(part for part in message.parts if isinstance(part, str))
         asked = [(one.name, json.loads(one.arguments)) for one in calls]
         if not results:
-            said.append((message.role, text) if not asked else (message.role, text, asked))
-        said += [("tool", order.index(str(one.call_id)), "".join(map(str, one.parts))) for one in results]
-    return said
+            messages.append((message.role, text) if not asked else (message.role, text, asked))
+        messages += [("tool", order.index(str(one.call_id)), "".join(map(str, one.parts))) for one in results]
+    return messages
 
 
 # ── the price
@@ -413,8 +413,8 @@ def test_parallel_calls_are_split_if_the_template_takes_one_at_a_time() -> None:
 
 
 def test_neighbours_are_merged_if_roles_must_alternate() -> None:
-    said = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
-    history = [*said, *answered(call("1"), content="d"), {"role": "user", "content": "e"}]
+    messages = [{"role": role, "content": text} for role, text in (("user", "a"), ("user", "b"), ("assistant", "c"))]
+    history = [*messages, *answered(call("1"), content="d"), {"role": "user", "content": "e"}]
     dialect = DIALECTS["alternating"]
     layout = layout_of(history)
     assert [(m["role"], m["content"]) for m in dialect.spell(layout)["messages"]] == [

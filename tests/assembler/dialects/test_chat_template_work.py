@@ -99,11 +99,11 @@ def renders_of(assembler: Assembler) -> int:
 
 def talk(turns: int, since: int = 0) -> list[dict[str, Any]]:
     """Turns of different lengths, with odd edges."""
-    said: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     for number in range(since, since + turns):
-        said.append({"role": "user", "content": f"\nQuestion {number}?" + " why" * (number * 7 % 13) + " "})
-        said.append({"role": "assistant", "content": f" Answer {number}:\n" + "- so\n" * (number * 5 % 11)})
-    return said
+        messages.append({"role": "user", "content": f"\nQuestion {number}?" + " why" * (number * 7 % 13) + " "})
+        messages.append({"role": "assistant", "content": f" Answer {number}:\n" + "- so\n" * (number * 5 % 11)})
+    return messages
 
 
 def session(name: str, window: int, policy: Any = None, turns: int = 60) -> Assembler:

@@ -404,23 +404,23 @@ def test_words_beside_a_picture_after_results_cost_more_than_a_turn_of_their_own
     call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
     found = {"type": "tool_result", "tool_use_id": "c", "content": "12"}
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
-    said = [{"type": "text", "text": "And this?"}, picture]
+    blocks = [{"type": "text", "text": "And this?"}, picture]
     start = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": [call]}]
 
     def priced(*messages: dict[str, Any]) -> Count:
         request = {"messages": [*start, *messages], "tools": [{"name": "look", "input_schema": {"type": "object"}}]}
         return count_request(request, dialect=anthropic, model=SONNET)
 
-    apart = priced({"role": "user", "content": [found]}, {"role": "user", "content": said})
-    assert apart == priced({"role": "user", "content": [found, *said]})
+    apart = priced({"role": "user", "content": [found]}, {"role": "user", "content": blocks})
+    assert apart == priced({"role": "user", "content": [found, *blocks]})
 
 
 @pytest.mark.parametrize("together", [True, False])
 def test_user_words_after_results_cost_more_than_a_turn_of_their_own(together: bool) -> None:
     call: dict[str, Any] = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
     found = {"type": "tool_result", "tool_use_id": "c", "content": "12"}
-    said = {"type": "text", "text": "And now?"}
-    results = [{"role": "user", "content": [found, said]}] if together else [{"role": "user", "content": [found]}]
+    block = {"type": "text", "text": "And now?"}
+    results = [{"role": "user", "content": [found, block]}] if together else [{"role": "user", "content": [found]}]
     start: list[dict[str, Any]] = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": [call]}]
 
     def priced(*messages: dict[str, Any]) -> int:
@@ -428,7 +428,7 @@ def test_user_words_after_results_cost_more_than_a_turn_of_their_own(together: b
         return count_request(request, dialect=anthropic, model=SONNET).tokens
 
     words_alone = claude_counter(SONNET)("And now?") + family_of(SONNET).message.tokens
-    behind = results if together else [*results, {"role": "user", "content": [said]}]
+    behind = results if together else [*results, {"role": "user", "content": [block]}]
     assert priced(*behind) == priced({"role": "user", "content": [found]}) + words_alone + 2
 
 

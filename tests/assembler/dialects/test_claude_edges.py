@@ -34,8 +34,8 @@ def test_a_question_in_two_blocks_costs_what_was_billed_for_it() -> None:
 
 def test_a_greeting_that_the_model_goes_on_from_costs_what_was_billed_for_it() -> None:
     """Recorded by simonw/llm."""
-    said = "Hello! How are you doing today? Is there anything I can help you with?"
-    answer = {"role": "assistant", "content": [{"type": "text", "text": said}]}
+    text = "Hello! How are you doing today? Is there anything I can help you with?"
+    answer = {"role": "assistant", "content": [{"type": "text", "text": text}]}
     assert billed(user("Hi"), answer, model="claude-sonnet-4-20250514") == 25
 
 

@@ -200,9 +200,9 @@ def test_a_history_costs_what_the_encoder_of_v3_2_writes(model: str) -> None:
     shown = f"{asked}Sure.{CALLS_OF_V3_2}{RESULTS_OF_V3_2}"
     results = (result("7"), result("", 1))
     assert counted(SYSTEM, USER, turn, *results, model=model).tokens == cost(shown)
-    said = {"role": "assistant", "content": "It is."}
+    message = {"role": "assistant", "content": "It is."}
     more = f"{shown}It is.<｜end▁of▁sentence｜><｜User｜>Is it 7?{ANSWER}"
-    assert counted(SYSTEM, USER, turn, *results, said, USER, model=model).tokens == cost(more)
+    assert counted(SYSTEM, USER, turn, *results, message, USER, model=model).tokens == cost(more)
 
 
 def test_the_tools_of_v3_2_without_a_system_text_begin_the_prompt() -> None:

@@ -282,8 +282,8 @@ def test_a_parts_own_resolution_goes_before_that_of_the_request() -> None:
 def test_the_name_of_a_content_or_of_a_system_message_is_noted_where_it_is_left_out(name: str) -> None:
     """A name in a content of Gemini's, or in a system message at the head, was left out without a word."""
     content = {"role": "user", "name": "bob", "parts": [{"text": "Hi."}]}
-    told = [{"role": "system", "name": "bob", "content": "Be brief."}, ("user", "Hi.")]
-    for history in ([content], told):
+    messages = [{"role": "system", "name": "bob", "content": "Be brief."}, ("user", "Hi.")]
+    for history in ([content], messages):
         context = Assembler(dialect=name).add_messages(history).build()
         sent = "bob" in str(context.request())
         assert sent == (context.report.notes == ())

@@ -40,9 +40,9 @@ def billed(request: dict[str, Any]) -> int:
     total = 1 + 12
     for message in request["messages"]:
         content, calls = message["content"], message.get("tool_calls") or []
-        said = content if isinstance(content, str) else "".join(chunk["text"] for chunk in content or ())
-        said = said.rstrip(" ") if message["role"] == "assistant" else said
-        total += own(said) + (2 if message["role"] != "assistant" else 0 if message.get("prefix") else 1)
+        text = content if isinstance(content, str) else "".join(chunk["text"] for chunk in content or ())
+        text = text.rstrip(" ") if message["role"] == "assistant" else text
+        total += own(text) + (2 if message["role"] != "assistant" else 0 if message.get("prefix") else 1)
         for call in calls:
             arguments = json.dumps(json.loads(call["function"]["arguments"]), ensure_ascii=False)
             total += 2 + own(call["function"]["name"]) + own(arguments)

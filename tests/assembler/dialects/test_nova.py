@@ -60,8 +60,8 @@ def test_calls_results_reasoning_and_settings_of_nova_are_priced() -> None:
     )
     thought = {"reasoningContent": {"reasoningText": {"text": "two words"}}}
     mark = {"cachePoint": {"type": "default"}}
-    said = cost(model, [{"text": "q"}, mark], [thought, {"text": "a"}], [{"text": "q"}])
-    assert said.tokens == cost(model, [{"text": "q"}], [{"text": "a"}], [{"text": "q"}]).tokens + 2
+    price = cost(model, [{"text": "q"}, mark], [thought, {"text": "a"}], [{"text": "q"}])
+    assert price.tokens == cost(model, [{"text": "q"}], [{"text": "a"}], [{"text": "q"}]).tokens + 2
 
 
 def picture(width: int, height: int) -> dict[str, Any]:

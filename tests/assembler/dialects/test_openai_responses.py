@@ -108,7 +108,7 @@ def abstract(layout: Layout) -> list[Any]:
     """The content without its spelling: the texts of a turn's speaker joined, calls numbered in order."""
     numbers: dict[str, int] = {}
     count = itertools.count()
-    said: list[Any] = [("system", layout.system)] if layout.system is not None else []
+    messages: list[Any] = [("system", layout.system)] if layout.system is not None else []
     for message in [*layout.head, *layout.messages]:
         text = "".join(part for part in message.parts if isinstance(part, str))
         calls = [part for part in message.parts if isinstance(part, Call)]
@@ -116,8 +116,8 @@ def abstract(layout: Layout) -> list[Any]:
         for call in calls:
             numbers[str(call.id)] = next(count)
         answers = [(numbers[str(result.call_id)], "".join(map(str, result.parts))) for result in results]
-        said.append((message.role, text, [(call.name, call.arguments) for call in calls], answers))
-    return said
+        messages.append((message.role, text, [(call.name, call.arguments) for call in calls], answers))
+    return messages
 
 
 def priced(layout: Layout, model: str = "gpt-4o") -> Count:
@@ -389,7 +389,7 @@ def test_the_error_names_a_part_that_cannot_be_sent(message: Item) -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("request_", "expected"),
     [
         ({}, "no input"),
         ({"input": 7}, "input must be"),
@@ -400,8 +400,8 @@ def test_the_error_names_a_part_that_cannot_be_sent(message: Item) -> None:
         ({"input": [{"type": "human", "content": "q"}]}, "role"),
     ],
 )
-def test_a_request_that_cannot_be_read_says_where(request_: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConversationError, match=said):
+def test_a_request_that_cannot_be_read_says_where(request_: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ConversationError, match=expected):
         openai_responses.parse(request_)
 
 

@@ -97,8 +97,8 @@ def test_neighbours_that_are_sent_as_one_are_billed_as_one_also_under_an_unknown
 
 
 def test_the_bound_for_an_unknown_model_expects_no_savings() -> None:
-    asked, told = ("user", "Hi"), ("assistant", "Hi")
-    assert cost(None, asked, told).upper - cost(None, asked).upper == 1 + AROUND + SEAM
+    asked, answered = ("user", "Hi"), ("assistant", "Hi")
+    assert cost(None, asked, answered).upper - cost(None, asked).upper == 1 + AROUND + SEAM
     text, template = 11, 12  # 2.2 times as many tokens at most, and a template's text around a message
-    assert cost("acme-1", asked, told).upper - cost("acme-1", asked).upper == text + template
-    assert cost("acme-1", asked, told).tokens == cost(None, asked, told).tokens
+    assert cost("acme-1", asked, answered).upper - cost("acme-1", asked).upper == text + template
+    assert cost("acme-1", asked, answered).tokens == cost(None, asked, answered).tokens

@@ -49,7 +49,7 @@ DOORS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "expected"),
     [
         ({"messages": []}, "parse() finds no 'turns' where the API has one"),
         ({"turns": [{"says": "hi"}]}, "parse() finds no 'by' where the API has one"),
@@ -58,10 +58,10 @@ DOORS: dict[str, Callable[[dict[str, Any]], object]] = {
     ],
 )
 def test_an_unreadable_request_is_refused_by_the_missing_key_or_the_function(
-    door: str, body: dict[str, Any], said: str
+    door: str, body: dict[str, Any], expected: str
 ) -> None:
     with pytest.raises(ConversationError) as raised:
         DOORS[door](body)
-    assert said in str(raised.value)
+    assert expected in str(raised.value)
     assert "secret" not in str(raised.value)
     assert raised.value.__context__ is None

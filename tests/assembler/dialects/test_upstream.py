@@ -32,8 +32,8 @@ def messages(model: str, **options: Any) -> Count:
 def test_a_claude_in_a_chat_body_costs_what_it_costs_in_its_own_form(model: str) -> None:
     assert chat(model) == messages(model)
     assert chat(model, tools=[OF_CHAT]) == messages(model, tools=[OF_MESSAGES])
-    said = count_request({"input": [ASKED]}, dialect=openai_responses, model=model)
-    assert said.tokens == messages(model).tokens
+    count = count_request({"input": [ASKED]}, dialect=openai_responses, model=model)
+    assert count.tokens == messages(model).tokens
 
 
 @pytest.mark.parametrize(

@@ -189,16 +189,16 @@ def test_a_stored_report_says_that_its_plan_is_gone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("assembler", "said"),
+    ("assembler", "expected"),
     [
         (lambda: Assembler(), "There is no budget"),
         (lambda: Assembler(Budget(900), on_overflow=Summarize(lambda *_: "s")), "a model would have to write"),
     ],
 )
-def test_the_page_says_why_other_windows_are_not_drawn(assembler: Callable[[], Assembler], said: str) -> None:
+def test_the_page_says_why_other_windows_are_not_drawn(assembler: Callable[[], Assembler], expected: str) -> None:
     html = assembler().add_messages(talk()).plan().report.to_html()
     drawn = assert_inert(html).data
-    assert said in drawn["missing"]
+    assert expected in drawn["missing"]
     assert drawn["sizes"] == []
 
 

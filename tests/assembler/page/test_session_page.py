@@ -45,9 +45,9 @@ def test_every_build_on_the_page_matches_its_context(policy: Any) -> None:
         build, rows = page.written["builds"][place], page.rows_of(place)
         assert build["tokens"] == context.count.tokens
         assert sum(build["regions"]) == context.count.tokens
-        told = {message.index: message.outcome for message in context.dropped}
+        outcomes = {message.index: message.outcome for message in context.dropped}
         messages = [row for row in rows if row["turn"]]
-        assert {at: row["outcome"] for at, row in enumerate(messages) if row["outcome"] != "kept"} == told
+        assert {at: row["outcome"] for at, row in enumerate(messages) if row["outcome"] != "kept"} == outcomes
         by_region = [sum(row["after"] for row in rows if row["region"] == region) for region in range(5)]
         assert by_region == build["regions"]
         previous = contexts[place - 1] if place else None

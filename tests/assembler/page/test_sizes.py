@@ -112,10 +112,10 @@ def test_every_window_shows_the_result_of_what_if(
 def test_every_drawn_window_shows_the_result_of_what_if(
     step: list[dict[str, Any]], history: list[dict[str, Any]], policy: Any, window: int, data: st.DataObject
 ) -> None:
-    told = [{"role": "user", "content": "go"}, *step, {"role": "assistant", "content": "done"}, *history]
-    told = [message for message in told if message["role"] != "system"]
+    messages = [{"role": "user", "content": "go"}, *step, {"role": "assistant", "content": "done"}, *history]
+    messages = [message for message in messages if message["role"] != "system"]
     try:
-        plan = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(told).plan()
+        plan = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=policy).add_messages(messages).plan()
     except ContextLengthError:
         return
     drawn = data_of(plan)

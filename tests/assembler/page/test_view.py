@@ -49,7 +49,7 @@ def test_texts_are_on_the_page_only_where_they_are_asked_for(file: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "expected"),
     [
         (["bot.yaml"], 2, "--output"),
         (["bot.yaml", "-o", "bot.yaml"], 2, "expected a file other than the one that is read"),
@@ -59,11 +59,11 @@ def test_texts_are_on_the_page_only_where_they_are_asked_for(file: Path) -> None
     ],
 )
 def test_a_wrong_request_prints_one_line_and_writes_no_page(
-    file: Path, words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]
+    file: Path, words: list[str], code: int, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["view", *words]) == code
     error = capsys.readouterr().err
-    assert said in error
+    assert expected in error
     assert error.count("\n") == 1
     assert not (file.parent / "page.html").exists()
 
@@ -114,5 +114,5 @@ def test_two_files_are_two_builds_of_one_page(file: Path, capsys: pytest.Capture
     assert main(["view", "bot.yaml", "after.yaml", "-o", "page.html", "--json"]) == 0
     page = Page((file.parent / "page.html").read_text("utf-8"))
     assert page.written["title"] == "bot.yaml, after.yaml"
-    told = json.loads(capsys.readouterr().out)["requests"]
-    assert [build["tokens"] for build in page.written["builds"]] == [request["tokens"] for request in told]
+    read = json.loads(capsys.readouterr().out)["requests"]
+    assert [build["tokens"] for build in page.written["builds"]] == [request["tokens"] for request in read]

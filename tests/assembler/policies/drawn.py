@@ -58,22 +58,22 @@ def _thinking(text: str) -> dict[str, Any]:
 
 @st.composite
 def anthropic_steps(draw: st.DrawFn, tag: str) -> History:
-    said: list[dict[str, Any]] = [_thinking(draw(texts))] if draw(st.booleans()) else []
-    said += [{"type": "text", "text": draw(texts)}] if draw(st.booleans()) else []
+    blocks: list[dict[str, Any]] = [_thinking(draw(texts))] if draw(st.booleans()) else []
+    blocks += [{"type": "text", "text": draw(texts)}] if draw(st.booleans()) else []
     calls = [
         {"type": "tool_use", "id": f"{tag}_{place}", "name": draw(st.sampled_from(NAMES)), "input": {"q": draw(texts)}}
         for place in range(draw(st.integers(1, 3)))
     ]
     answers = [{"type": "tool_result", "tool_use_id": call["id"], "content": draw(texts)} for call in calls]
-    return [{"role": "assistant", "content": [*said, *calls]}, {"role": "user", "content": answers}]
+    return [{"role": "assistant", "content": [*blocks, *calls]}, {"role": "user", "content": answers}]
 
 
 @st.composite
 def closings(draw: st.DrawFn, form: str) -> Message:
     if form == "openai":
         return {"role": "assistant", "content": draw(texts)}
-    said: list[dict[str, Any]] = [_thinking(draw(texts))] if draw(st.booleans()) else []
-    return {"role": "assistant", "content": [*said, *({"type": "text", "text": draw(texts)} for _ in range(2))]}
+    blocks: list[dict[str, Any]] = [_thinking(draw(texts))] if draw(st.booleans()) else []
+    return {"role": "assistant", "content": [*blocks, *({"type": "text", "text": draw(texts)} for _ in range(2))]}
 
 
 @st.composite

@@ -50,12 +50,12 @@ def test_a_score_that_is_not_a_function_is_refused_by_its_policy_and_field() -> 
 
 
 @pytest.mark.parametrize(
-    ("cut", "said"),
+    ("cut", "expected"),
     [(7, "cuts with int;"), (Cut(True, "r"), "a Cut of bool and str;"), (Cut(0, None), "a Cut of int and NoneType;")],
 )
-def test_the_error_for_a_wrong_cut_shows_the_types_that_the_policy_returned(cut: Any, said: str) -> None:
+def test_the_error_for_a_wrong_cut_shows_the_types_that_the_policy_returned(cut: Any, expected: str) -> None:
     ledger = Assembler(Budget(100, counter=len)).add_messages([{"role": "user", "content": "a"}]).build().inside.ledger
-    with pytest.raises(PlanError, match=said):
+    with pytest.raises(PlanError, match=expected):
         verify_cut(object(), cut, ledger)
 
 
@@ -114,7 +114,7 @@ def test_an_async_function_is_refused_where_nothing_would_await_it(
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("made", "expected"),
     [
         (
             lambda: TrimOldest(low_water=2),
@@ -131,10 +131,10 @@ def test_an_async_function_is_refused_where_nothing_would_await_it(
         (lambda: BM25(b=1.5), "BM25: b is 1.5"),
     ],
 )
-def test_an_argument_is_refused_by_the_policy_and_the_name_that_it_was_passed_by(made: Any, said: str) -> None:
+def test_an_argument_is_refused_by_the_policy_and_the_name_that_it_was_passed_by(made: Any, expected: str) -> None:
     with pytest.raises(BudgetError) as caught:
         made()
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(expected)
 
 
 NUMBERED: dict[str, Callable[[Any], object]] = {

@@ -97,11 +97,11 @@ def test_arguments_that_cost_no_more_than_none_stay_as_they_are() -> None:
 
 def session(*bodies: str) -> History:
     used = [{"type": "tool_use", "id": f"c{at}", "name": f"f{at}", "input": {}} for at in range(len(bodies))]
-    said = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": body} for at, body in enumerate(bodies)]
+    blocks = [{"type": "tool_result", "tool_use_id": f"c{at}", "content": body} for at, body in enumerate(bodies)]
     return [
         {"role": "user", "content": "q"},
         {"role": "assistant", "content": used},
-        {"role": "user", "content": said},
+        {"role": "user", "content": blocks},
     ]
 
 

@@ -259,8 +259,8 @@ def test_a_cut_is_lawful_at_the_start_of_a_turn_and_its_error_says_where_it_may_
         assert verify_cut(object(), cut, ledger) is cut
         return
     beyond = first not in range(4)
-    said = "it must keep from 0 to 3" if beyond else "where no turn begins; cut at the start of a turn"
-    with pytest.raises(PlanError, match=f"object keeps from message {first}[;,] {said}"):
+    text = "it must keep from 0 to 3" if beyond else "where no turn begins; cut at the start of a turn"
+    with pytest.raises(PlanError, match=f"object keeps from message {first}[;,] {text}"):
         verify_cut(object(), cut, ledger)
 
 
@@ -300,16 +300,16 @@ def test_a_search_continues_after_the_part_that_it_has_shown() -> None:
 
 def test_a_passage_lists_the_kept_messages_in_either_order() -> None:
     ledger = ledger_of(1, 2, 3, 4, 5, 6)
-    said = ledger.reading(0)
-    passage = PassageView(ledger, {2: None, 4: said}, None, [(1, 3), (4, 6)], 5)
+    message = ledger.reading(0)
+    passage = PassageView(ledger, {2: None, 4: message}, None, [(1, 3), (4, 6)], 5)
     assert [index for index, _ in passage] == [1, 4, 5]
     assert [index for index, _ in passage.newest_first()] == [5, 4, 1]
     assert [index for index in range(-1, 8) if passage.holds(index)] == [1, 2, 4, 5]
-    assert (passage.current(4), passage.current(2)) == (said, ledger.reading(2))
+    assert (passage.current(4), passage.current(2)) == (message, ledger.reading(2))
     assert [passage.price_of(index).upper for index in range(7)] == [0, 2, 0, 0, 1, 6, 0]
     assert (list(passage.turns()), passage.turn_of(4), passage.turn_of(2)) == ([[1], [4], [5]], [4], [])
     assert [passage.turn_from_the_end(number) for number in (1, 2, 9)] == [5, 4, 0]
-    gains = passage.gains(Change({1: None, 5: said, 4: None}, ""))
+    gains = passage.gains(Change({1: None, 5: message, 4: None}, ""))
     assert {index: gained.saved for index, gained in gains.items()} == {1: 2, 5: 5, 4: 1}
 
 
@@ -487,8 +487,8 @@ def test_texts_in_lists_and_in_fields_are_shortened_at_the_same_end(where: Any, 
     assert read["n"] == 1
     assert read["deep"][0]["list"][0] == read["field"]
     head, _, tail = read["field"].partition(MARKER)
-    said = head + tail
-    assert (said[0] + said[-1], bool(head), bool(tail)) == (kept, where != "tail", where != "head")
+    joined = head + tail
+    assert (joined[0] + joined[-1], bool(head), bool(tail)) == (kept, where != "tail", where != "head")
 
 
 def test_the_current_summary_stays_while_the_next_one_is_only_wanted() -> None:

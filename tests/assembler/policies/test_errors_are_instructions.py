@@ -197,10 +197,10 @@ def shortened(draft: Draft, less: int) -> History | None:
     for place in range(len(history) - len(newest), len(history)):
         if steps_go and (history[place]["role"] == "tool" or history[place].get("tool_calls")):
             continue
-        said = history[place].get("content")
-        if isinstance(said, str) and less:
-            taken = min(less, max(len(said) - 1, 0))
-            shorter[place], less = {**history[place], "content": said[taken:]}, less - taken
+        content = history[place].get("content")
+        if isinstance(content, str) and less:
+            taken = min(less, max(len(content) - 1, 0))
+            shorter[place], less = {**history[place], "content": content[taken:]}, less - taken
     return None if less else shorter
 
 

@@ -295,8 +295,8 @@ def test_two_policies_of_one_class_are_distinguished_even_after_a_pickle_and_a_r
     ladder = [Truncate(60), Truncate(30), five, last]
     assembler = Assembler(budget, on_overflow=ladder).add_messages(history)
     context = assembler.build()
-    said = [one["policy"] for one in context.manifest()["decision"]["policies"]]
-    assert said == ["Truncate", "Truncate", "TrimOldest", "TrimOldest"]
+    names = [one["policy"] for one in context.manifest()["decision"]["policies"]]
+    assert names == ["Truncate", "Truncate", "TrimOldest", "TrimOldest"]
     assert all(one["saved"] > 0 for one in context.manifest()["decision"]["policies"][:2])
     (shortened, *_) = [row.reason for row in context.report.rows if row.outcome == "shortened"]
     assert shortened == "Truncate: 1 × text shortened; Truncate: 1 × text shortened"
@@ -317,8 +317,8 @@ def test_the_reason_of_a_turn_counts_what_was_cleared_in_that_turn(low_water: fl
     trim = TrimOldest() if low_water is None else TrimOldest(low_water=low_water)
     context = built([*history, {"role": "user", "content": "n"}], 100, [ClearToolResults(0), trim])
     assert context is not None
-    said = [row.reason for row in context.report.rows if row.outcome == "shortened"]
-    assert said == [f"ClearToolResults: {number} × tool result cleared" for number in (3, 1, 2)]
+    reasons = [row.reason for row in context.report.rows if row.outcome == "shortened"]
+    assert reasons == [f"ClearToolResults: {number} × tool result cleared" for number in (3, 1, 2)]
 
 
 def test_what_a_policy_saved_at_several_times_is_added_up() -> None:

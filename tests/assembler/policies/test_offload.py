@@ -214,9 +214,9 @@ def test_a_request_with_a_stored_result_is_accepted_by_the_api(dialect: Any) -> 
     assert context.count.upper <= 1_100
     assert not verify(context.request(), dialect=dialect)
     assert [tool for tool in context.tool_classes if isinstance(tool, Fetch)] == [offload.tool]
-    told = re.search(r'id=\\?"(\w+)', str(context.request()))
-    assert told is not None
-    assert offload.tool(told[1]) == history[2]["content"]
+    found = re.search(r'id=\\?"(\w+)', str(context.request()))
+    assert found is not None
+    assert offload.tool(found[1]) == history[2]["content"]
 
 
 def test_a_result_with_an_image_stays_and_texts_are_joined_by_lines() -> None:

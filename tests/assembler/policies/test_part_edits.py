@@ -71,10 +71,10 @@ def test_many_results_in_one_message_are_cleared_oldest_first_and_less_than_a_si
     if context is None:
         assert by_hand.cost(asked(cleared_at(bodies, long))) > limit
         return
-    said = [block["content"] for block in sent(context)[-1]["content"]]
-    gone = [number for number, text in enumerate(said) if text != bodies[number]]
+    contents = [block["content"] for block in sent(context)[-1]["content"]]
+    gone = [number for number, text in enumerate(contents) if text != bodies[number]]
     assert gone == long[: len(gone)]
-    assert said == cleared_at(bodies, gone)
+    assert contents == cleared_at(bodies, gone)
     assert by_hand.cost(sent(context)) <= limit
     step = -(-len(bodies) // AT_ONCE)
     assert by_hand.cost(asked(cleared_at(bodies, gone[:-step]))) > limit
@@ -94,11 +94,11 @@ def test_many_texts_in_one_message_are_shortened_longest_first(lengths: list[int
     if context is None:
         assert sum(max(length - 35, 0) for length in lengths) < excess
         return
-    said = [block["text"] for block in sent(context)[0]["content"]]
-    gone = [number for number in range(len(bodies)) if said[number] != bodies[number]]
+    texts = [block["text"] for block in sent(context)[0]["content"]]
+    gone = [number for number in range(len(bodies)) if texts[number] != bodies[number]]
     assert gone == sorted(longest[: len(gone)])
-    assert all(len(said[number]) == 35 for number in gone)
-    assert sum(map(len, said)) <= limit
+    assert all(len(texts[number]) == 35 for number in gone)
+    assert sum(map(len, texts)) <= limit
 
 
 def test_the_report_says_how_many_parts_were_changed_at_once() -> None:
@@ -116,7 +116,7 @@ def test_many_equal_results_of_one_message_are_sent_once_and_stored() -> None:
     bodies = [f"{number % 2}" + "r" * 199 for number in range(40)]
     context = built(asked(bodies), 4_080, Offload(store, min_tokens=500))
     assert context is not None
-    said = [block["content"] for block in sent(context)[-1]["content"]]
-    assert said[:2] == bodies[:2]
-    assert set(store.values()) == {body for body, text in zip(bodies, said, strict=True) if text != body}
+    contents = [block["content"] for block in sent(context)[-1]["content"]]
+    assert contents[:2] == bodies[:2]
+    assert set(store.values()) == {body for body, text in zip(bodies, contents, strict=True) if text != body}
     assert "equal results sent once" in str(context.report)

@@ -103,8 +103,8 @@ def test_a_growing_session_asks_only_at_an_overflow_and_passes_on_the_last_summa
             assert most == spare
             summary = (stop - keep, context.request()["messages"][0]["content"].removeprefix(HEADING))
         start, text = summary or (0, "")
-        said = [{"role": "user", "content": HEADING + text}] if summary else []
-        assert sent(context) == [*said, *history[start:stop]]
+        messages = [{"role": "user", "content": HEADING + text}] if summary else []
+        assert sent(context) == [*messages, *history[start:stop]]
 
 
 class Silent:
@@ -353,9 +353,9 @@ FAILURES = [(failing, "TimeoutError"), (later, "coroutine"), (silent, "no text")
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(("write", "said"), FAILURES)
+@pytest.mark.parametrize(("write", "expected"), FAILURES)
 def test_a_failing_summarizer_is_reported_and_the_next_policy_is_asked(
-    write: Any, said: str, caplog: pytest.LogCaptureFixture
+    write: Any, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     history = talk(5)
     context = assembler_of(history, 90, [Summarize(write, 1), TrimOldest()]).build()
@@ -363,11 +363,11 @@ def test_a_failing_summarizer_is_reported_and_the_next_policy_is_asked(
     assert context.messages == history[1:]
     (failure,) = context.warnings
     assert isinstance(failure, SummaryError)
-    assert said in str(failure)
+    assert expected in str(failure)
     assert failure.raised == ("TimeoutError" if write is failing else None)
     (record,) = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert record.name == "assembler"
-    assert said in record.getMessage()
+    assert expected in record.getMessage()
     for text in (repr(failure), repr(context), str(context.report), record.getMessage()):
         assert "xx" not in text
     assert isinstance(failure.__cause__, TimeoutError) is (write is failing)
@@ -397,14 +397,14 @@ def test_a_failure_names_where_it_was_raised_and_keeps_no_frame() -> None:
         assert each.__traceback__ is None
 
 
-@pytest.mark.parametrize(("write", "said"), FAILURES)
+@pytest.mark.parametrize(("write", "expected"), FAILURES)
 @pytest.mark.parametrize("low_water", [None, 0.8])
-def test_an_unmet_failure_is_the_cause_of_the_error(write: Any, said: str, low_water: float | None) -> None:
+def test_an_unmet_failure_is_the_cause_of_the_error(write: Any, expected: str, low_water: float | None) -> None:
     ladder = [Summarize(write, 1), TrimOldest(low_water, keep_turns=5)]
     with pytest.raises(ContextLengthError) as caught:
         assembler_of(talk(5), 90, ladder).build()
     assert isinstance(caught.value.__cause__, SummaryError)
-    assert said in str(caught.value.__cause__)
+    assert expected in str(caught.value.__cause__)
     assert "xx" not in "".join(traceback.format_exception(caught.value))
 
 

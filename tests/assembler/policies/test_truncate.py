@@ -111,8 +111,8 @@ def test_shortened_arguments_are_json_of_the_same_shape_or_emptied(
         return
     assert len(shorter) <= limit
     shorter.encode()
-    said = json.loads(shorter)
-    assert shorter in (EMPTIED, "{}") or shape(said) == shape(given_)
+    read = json.loads(shorter)
+    assert shorter in (EMPTIED, "{}") or shape(read) == shape(given_)
 
 
 def shape(value: Any) -> Any:
@@ -218,8 +218,8 @@ def test_half_a_million_joining_characters_are_cut_in_one_pass(unit: str) -> Non
 
 def test_thinking_is_never_shortened() -> None:
     thinking = {"type": "thinking", "thinking": "t" * 90, "signature": "s"}
-    said = [thinking, {"type": "text", "text": "x" * 90}]
-    history: History = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
+    blocks = [thinking, {"type": "text", "text": "x" * 90}]
+    history: History = [{"role": "user", "content": "q"}, {"role": "assistant", "content": blocks}]
     messages = left(history, 130, Truncate(30))
     assert messages is not None
     assert messages[1]["content"][0] == thinking

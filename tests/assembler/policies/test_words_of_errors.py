@@ -514,18 +514,18 @@ def test_messages_that_change_at_each_question_are_reported_so() -> None:
         Assembler(Budget(80, counter=len), dialect=plain, on_overflow=Summarize(restless, 1)).add_messages(
             history
         ).build()
-    said = "messages change while they are summarised; leave them alone until build() returns"
-    assert (str(caught.value), len(asked)) == (said, MOST_QUESTIONS)
+    text = "messages change while they are summarised; leave them alone until build() returns"
+    assert (str(caught.value), len(asked)) == (text, MOST_QUESTIONS)
 
 
 @pytest.mark.parametrize(
-    ("newest", "said"), [(30, "The turns of the pinned messages 0 need 20 beside"), (50, "newest")]
+    ("newest", "expected"), [(30, "The turns of the pinned messages 0 need 20 beside"), (50, "newest")]
 )
-def test_pins_are_blamed_only_if_the_newest_turn_alone_would_fit(newest: int, said: str) -> None:
+def test_pins_are_blamed_only_if_the_newest_turn_alone_would_fit(newest: int, expected: str) -> None:
     assembler = assembler_of(turns(20, 5, newest), Budget(40, counter=len), TrimOldest(pins={0}), {})
     with pytest.raises(ContextLengthError) as raised:
         assembler.build()
-    assert said in raised.value.advice
+    assert expected in raised.value.advice
     assert ("pin fewer of them" in raised.value.advice) is (newest == 30)
 
 

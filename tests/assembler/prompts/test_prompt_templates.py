@@ -216,8 +216,8 @@ def test_a_hostile_template_raises_a_prompt_error_and_nothing_else(case, caplog)
     text = eval(text["expr"]) if isinstance(text, dict) else text
     with pytest.raises(PromptError) as caught:
         template(text).format(question=CANARY, history=[CANARY], documents=CANARY, cycler=CANARY, lipsum=CANARY)
-    told = "".join(traceback.format_exception(caught.value)) + repr(caught.value.args) + caplog.text
-    assert CANARY not in told
+    words = "".join(traceback.format_exception(caught.value)) + repr(caught.value.args) + caplog.text
+    assert CANARY not in words
     assert caught.value.__context__ is None
 
 

@@ -122,7 +122,7 @@ def test_anthropic_gets_search_results_before_the_text_of_the_question() -> None
     made.add_knowledge("It is 330 m tall.", type="rag", source="https://a.example/t", metadata={"page_number": 3})
     made.add_knowledge("It is in Paris.", type="entity")
     context = made.add_message({"role": "user", "content": "How tall?"}).build()
-    told = {"https://a.example/t": ("https://a.example/t, page 3", "330 m tall"), "entity": ("entity", "in Paris")}
+    expected = {"https://a.example/t": ("https://a.example/t, page 3", "330 m tall"), "entity": ("entity", "in Paris")}
     found = [
         {
             "type": "search_result",
@@ -131,7 +131,7 @@ def test_anthropic_gets_search_results_before_the_text_of_the_question() -> None
             "content": [{"type": "text", "text": f"It is {text}."}],
             "citations": {"enabled": True},
         }
-        for source, (title, text) in told.items()
+        for source, (title, text) in expected.items()
     ]
     content = [*found, {"type": "text", "text": "How tall?"}]
     assert context.request() == {"messages": [{"role": "user", "content": content}]}
@@ -221,8 +221,11 @@ def test_a_result_that_came_as_an_item_of_responses_holds_them_as_text() -> None
 
 def test_a_request_for_another_api_has_them_as_text() -> None:
     context = assembled(NATIVE[0], ["It is 330 m tall."]).build()
-    said = context.request("openai_chat")["messages"][-1]["content"]
-    assert [part["text"] for part in said] == ["[search_result]\nfile-0\nfile-0\nIt is 330 m tall.", "How tall is it?"]
+    content = context.request("openai_chat")["messages"][-1]["content"]
+    assert [part["text"] for part in content] == [
+        "[search_result]\nfile-0\nfile-0\nIt is 330 m tall.",
+        "How tall is it?",
+    ]
     assert verify(context.request("openai_chat"), dialect="openai_chat") == []
 
 

@@ -479,9 +479,9 @@ class Mute(Odd):
 
 
 @pytest.mark.usefixtures("unshrunk")
-@pytest.mark.parametrize(("dialect", "said"), [(Lost(), "ConversationError"), (Mute(), "ordinary conversation")])
-def test_a_dialect_that_fails_differently_or_returns_nothing_is_found(dialect: Dialect, said: str) -> None:
-    with pytest.raises(ContractError, match=said):
+@pytest.mark.parametrize(("dialect", "expected"), [(Lost(), "ConversationError"), (Mute(), "ordinary conversation")])
+def test_a_dialect_that_fails_differently_or_returns_nothing_is_found(dialect: Dialect, expected: str) -> None:
+    with pytest.raises(ContractError, match=expected):
         check_dialect(dialect, max_examples=5)
 
 
@@ -655,7 +655,7 @@ ONE: list[Any] = [{"role": "user", "content": "Where is it?"}]
 
 
 @pytest.mark.parametrize(
-    ("said", "check"),
+    ("expected", "check"),
     [
         ("histories[0]: expected a whole conversation.*got dict", lambda: check_policy(TrimOldest(), histories=ONE)),
         ("histories[0]: expected a whole conversation.*got dict", lambda: check_dialect(openai_chat, histories=ONE)),
@@ -673,8 +673,8 @@ ONE: list[Any] = [{"role": "user", "content": "Where is it?"}]
         ),
     ],
 )
-def test_a_wrong_argument_of_a_check_is_not_blamed_on_what_is_checked(said: str, check: Callable[[], None]) -> None:
-    with pytest.raises(BudgetError, match=said.replace("[0]", r"\[0\]")):
+def test_a_wrong_argument_of_a_check_is_not_blamed_on_what_is_checked(expected: str, check: Callable[[], None]) -> None:
+    with pytest.raises(BudgetError, match=expected.replace("[0]", r"\[0\]")):
         check()
 
 

@@ -355,5 +355,5 @@ def test_the_histories_that_are_drawn_are_valid_and_their_texts_are_unique() -> 
     assert all(messages[-1]["role"] in ("user", "tool") for messages in seen)
     assert max(len(messages) for messages in seen) > 12
     for messages in seen:
-        said = [(m["content"], m.get("tool_call_id")) for m in messages if m["content"] is not None]
-        assert len(set(said)) == len(said)
+        contents = [(m["content"], m.get("tool_call_id")) for m in messages if m["content"] is not None]
+        assert len(set(contents)) == len(contents)

@@ -32,8 +32,8 @@ def as_dict(bubble: Bubble) -> dict[str, Any]:
         {"type": "tool_result", "tool_use_id": call_id, "content": found} for call_id, found in bubble.results.items()
     ]
     if answers:
-        said = [{"type": "text", "text": bubble.text}] if bubble.text else []
-        return {"role": "user", "content": [*answers, *said]}
+        blocks = [{"type": "text", "text": bubble.text}] if bubble.text else []
+        return {"role": "user", "content": [*answers, *blocks]}
     calls = [{"id": call_id, "name": "look", "args": given} for call_id, given in bubble.calls.items()]
     return {"role": bubble.who, "content": bubble.text, **({"tool_calls": calls} if calls else {})}
 

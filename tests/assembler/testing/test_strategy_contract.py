@@ -272,7 +272,7 @@ def test_the_library_s_own_strategies_keep_the_contract(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "said"),
+    ("strategy", "expected"),
     [
         (OddChoice(needs=None), "declares no needs; add needs = Needs.QUESTION"),
         (OddChoice(needs="question"), "expected a Needs such as Needs.QUESTION, got str"),
@@ -280,8 +280,8 @@ def test_the_library_s_own_strategies_keep_the_contract(name: str) -> None:
         (Odd, "expected a strategy such as"),
     ],
 )
-def test_an_assembler_refuses_a_strategy_that_does_not_declare_what_it_needs(strategy: Any, said: str) -> None:
-    with pytest.raises(BudgetError, match=said):
+def test_an_assembler_refuses_a_strategy_that_does_not_declare_what_it_needs(strategy: Any, expected: str) -> None:
+    with pytest.raises(BudgetError, match=expected):
         Assembler(strategy=strategy)
 
 

@@ -92,7 +92,7 @@ def test_any_mapping_is_a_request(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "where", "said"),
+    ("value", "where", "expected"),
     [
         ({"a": math.nan}, "extra.a", "NaN"),
         ([-math.inf], "extra[0]", "infinity"),
@@ -105,11 +105,11 @@ def test_any_mapping_is_a_request(dialect: str) -> None:
     ],
     ids=range(8),
 )
-def test_the_violation_for_a_value_that_json_cannot_carry_names_its_path(value: Any, where: str, said: str) -> None:
+def test_the_violation_for_a_value_that_json_cannot_carry_names_its_path(value: Any, where: str, expected: str) -> None:
     request = {"messages": [{"role": "user", "content": "hi"}], "extra": value}
     (violation,) = verify(request, dialect="openai_chat")
     assert (violation.rule, violation.where) == ("S2", where)
-    assert said in violation.problem
+    assert expected in violation.problem
 
 
 def test_a_value_that_contains_itself_is_reported_once() -> None:

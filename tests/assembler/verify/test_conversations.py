@@ -165,9 +165,9 @@ def test_more_messages_than_claude_takes_are_counted(monkeypatch: pytest.MonkeyP
     rules = sys.modules["assembler.dialects.anthropic.rules"]
     assert rules._MOST_MESSAGES == 100_000
     monkeypatch.setattr(rules, "_MOST_MESSAGES", 3)
-    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 2
-    assert fired({"messages": said[:3]}, "anthropic") == set()
-    assert fired({"messages": said}, "anthropic") == {"A2"}
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}] * 2
+    assert fired({"messages": messages[:3]}, "anthropic") == set()
+    assert fired({"messages": messages}, "anthropic") == {"A2"}
 
 
 def test_a_reference_may_stand_for_either_half_of_a_pair() -> None:

@@ -35,10 +35,10 @@ class Scripted(BaseLlm):
         count = len(self._seen)
         calls = int(count % 3 == 0) if answered else 1 + count % 2
         if not calls:
-            said = f"Answer {count}: " + " ".join(WORDS)
+            text = f"Answer {count}: " + " ".join(WORDS)
             if stream:
-                yield _response([types.Part(text=said[:8])], partial=True)
-            yield _response([types.Part(text=said)])
+                yield _response([types.Part(text=text[:8])], partial=True)
+            yield _response([types.Part(text=text)])
             return
         yield _response([types.Part(text="I should look.", thought=True), *(self._call(count) for _ in range(calls))])
 

@@ -41,9 +41,9 @@ async def asked(runner: InMemoryRunner, questions: list[str], *, stream: bool = 
     session = await runner.session_service.create_session(app_name="library", user_id="u")
     mode = StreamingMode.SSE if stream else StreamingMode.NONE
     for question in questions:
-        said = types.Content(role="user", parts=[types.Part(text=question)])
+        content = types.Content(role="user", parts=[types.Part(text=question)])
         async for _ in runner.run_async(
-            user_id="u", session_id=session.id, new_message=said, run_config=RunConfig(streaming_mode=mode)
+            user_id="u", session_id=session.id, new_message=content, run_config=RunConfig(streaming_mode=mode)
         ):
             pass
     return await runner.session_service.get_session(app_name="library", user_id="u", session_id=session.id)
@@ -81,8 +81,8 @@ def test_the_synchronous_runner_is_served_too() -> None:
     runner = runner_of(agent_of(model), AssemblerPlugin(base()))
     session = asyncio.run(runner.session_service.create_session(app_name="library", user_id="u"))
     for turn in range(12):
-        said = types.Content(role="user", parts=[types.Part(text=f"Question {turn}?")])
-        list(runner.run(user_id="u", session_id=session.id, new_message=said))
+        content = types.Content(role="user", parts=[types.Part(text=f"Question {turn}?")])
+        list(runner.run(user_id="u", session_id=session.id, new_message=content))
     assert len(model.seen) >= 24
     assert_sendable(model, WINDOW - 100)
 
@@ -123,7 +123,7 @@ def test_a_recount_by_the_letter_never_exceeds_the_budget() -> None:
 
 
 def history(turns: int, size: int = 40) -> list[types.Content]:
-    said: list[types.Content] = []
+    contents: list[types.Content] = []
     for n in range(turns):
         calls = [
             types.Part(
@@ -140,13 +140,13 @@ def history(turns: int, size: int = 40) -> list[types.Content]:
             )
             for k in (0, 1)
         ]
-        said += [
+        contents += [
             types.Content(role="user", parts=[types.Part(text=f"Question {n}")]),
             types.Content(role="model", parts=[types.Part(text="Let me see.", thought=True), *calls]),
             types.Content(role="user", parts=results),
             types.Content(role="model", parts=[types.Part(text=f"Answer {n}")]),
         ]
-    return [*said, types.Content(role="user", parts=[types.Part(text="And now?")])]
+    return [*contents, types.Content(role="user", parts=[types.Part(text="And now?")])]
 
 
 def request_of(contents: list[types.Content], **config: Any) -> LlmRequest:
@@ -348,12 +348,12 @@ def test_nothing_is_reported_before_the_first_call() -> None:
 
 
 def test_contents_of_the_user_side_by_side_go_out_as_the_one_that_was_priced() -> None:
-    said = ["Question?", "For context: another agent was asked.", "It said nothing."]
-    request = request_of([types.Content(role="user", parts=[types.Part(text=text)]) for text in said])
+    texts = ["Question?", "For context: another agent was asked.", "It said nothing."]
+    request = request_of([types.Content(role="user", parts=[types.Part(text=text)]) for text in texts])
     plugin = AssemblerPlugin(base(10_000))
     plugin.fit(request)
     (content,) = request.contents
-    assert [part.text for part in content.parts or ()] == said
+    assert [part.text for part in content.parts or ()] == texts
     assert plugin.last_context is not None
     recount = count_request(sent(request), dialect=gemini, model="gemini-2.5-flash")
     assert recount == plugin.last_context.count

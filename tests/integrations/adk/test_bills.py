@@ -45,8 +45,8 @@ def test_a_session_that_is_loaded_at_each_turn_fits_what_the_provider_takes(
                     sessions = SqliteSessionService(stored)
                     return Runner(app_name="trips", agent=agent, plugins=plugins, session_service=sessions)
 
-                said = types.Content(role="user", parts=[types.Part(text=question(turn))])
-                asked = {"user_id": "u", "session_id": "one", "new_message": said}
+                content = types.Content(role="user", parts=[types.Part(text=question(turn))])
+                asked = {"user_id": "u", "session_id": "one", "new_message": content}
                 await again_while_refused(anew, {**asked, "run_config": RunConfig(streaming_mode=mode)})
 
         asyncio.run(talk())

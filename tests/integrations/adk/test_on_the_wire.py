@@ -95,10 +95,10 @@ async def asked(
     runner = Runner(app=app, session_service=sessions)
     if await sessions.get_session(app_name="trips", user_id="u", session_id="one") is None:
         await sessions.create_session(app_name="trips", user_id="u", session_id="one")
-    said: types.Content | None = types.Content(role="user", parts=[types.Part(text=question(turn))])
+    content: types.Content | None = types.Content(role="user", parts=[types.Part(text=question(turn))])
     events: list[Any] = []
-    while said is not None:
-        new = [event async for event in runner.run_async(user_id="u", session_id="one", new_message=said)]
+    while content is not None:
+        new = [event async for event in runner.run_async(user_id="u", session_id="one", new_message=content)]
         events += new
         calls = [call for event in new for call in event.get_function_calls()]
         answers = [
@@ -106,8 +106,8 @@ async def asked(
             for call in calls
             if call.name == "adk_request_confirmation"
         ]
-        said = types.Content(role="user", parts=[types.Part(function_response=one) for one in answers])
-        said = said if answers else None
+        content = types.Content(role="user", parts=[types.Part(function_response=one) for one in answers])
+        content = content if answers else None
     return events
 
 

@@ -82,8 +82,8 @@ def test_an_instruction_after_the_results_begins_no_turn() -> None:
 
 def test_a_memory_after_the_results_begins_no_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     async def remember(self: object, *, tool_context: Any, llm_request: Any) -> None:
-        said = types.Content(role="user", parts=[types.Part(text="In the past: they like ships.")])
-        llm_request._insert_transient_user_content([said])
+        content = types.Content(role="user", parts=[types.Part(text="In the past: they like ships.")])
+        llm_request._insert_transient_user_content([content])
 
     tool = preload_memory_tool.PreloadMemoryTool()
     monkeypatch.setattr(type(tool), "process_llm_request", remember)

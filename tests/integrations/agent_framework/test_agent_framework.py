@@ -156,12 +156,12 @@ def test_a_conversation_that_the_service_holds_is_refused_with_what_to_pass() ->
 def test_reasoning_whose_hosted_call_the_client_leaves_out_is_left_out_with_it() -> None:
     thoughts = [Content.from_text_reasoning(id=f"rs_{place}", text="why", protected_data="c2Vh") for place in range(2)]
     searched = Content.from_search_tool_call(call_id="ws_1", tool_name="web_search", arguments={"query": "q"})
-    said = Message("assistant", [thoughts[0], searched, thoughts[1], "found"])
-    history = [Message("user", ["q"]), said, Message("user", ["and now?"])]
+    message = Message("assistant", [thoughts[0], searched, thoughts[1], "found"])
+    history = [Message("user", ["q"]), message, Message("user", ["and now?"])]
     sent = fitted(AssemblerMiddleware(base(100_000, dialect=openai_responses)), history).messages
     assert sent[0] is history[0]
     assert [content.type for content in sent[1].contents] == ["search_tool_call", "text_reasoning", "text"]
-    assert len(said.contents) == 4
+    assert len(message.contents) == 4
 
 
 def fitted(middleware: AssemblerMiddleware, messages: list[Message], **options: Any) -> ChatContext:

@@ -66,14 +66,14 @@ def responses_at(provider: Provider) -> Any:
 
 async def asked(agent: Any, turn: int, session: AgentSession, **more: Any) -> Any:
     """The end of a turn: what needs the user's approval gets it, and the run goes on. Every third turn is streamed."""
-    said: Any = question(turn)
+    asked: Any = question(turn)
     while True:
         stream = turn % 3 == 2
-        result: Any = agent.run(said, session=session, stream=stream, **more)
+        result: Any = agent.run(asked, session=session, stream=stream, **more)
         result = await (result.get_final_response() if stream else result)
         if not result.user_input_requests:
             return result
-        said = [Message("user", [each.to_function_approval_response(True) for each in result.user_input_requests])]
+        asked = [Message("user", [each.to_function_approval_response(True) for each in result.user_input_requests])]
 
 
 def found(client: str, provider: Provider, contexts: list[Context], dialect: Dialect, model: str, hosted: str) -> Line:

@@ -162,29 +162,29 @@ def test_a_spoken_answer_stays_although_it_has_no_text() -> None:
 def test_an_older_call_of_a_function_is_shortened_with_its_result() -> None:
     called = {"function_call": {"name": "look_up", "arguments": '{"question": "' + "towns " * 60 + '"}'}, "name": "Ann"}
     step = [AIMessage("", additional_kwargs=called), FunctionMessage("found " * 90, name="look_up")]
-    told = [HumanMessage("q"), *step, HumanMessage("q")]
-    sent = asked(AssemblerMiddleware(base(ANSWER + 100, Truncate(max_tokens=12))), told).messages
+    messages = [HumanMessage("q"), *step, HumanMessage("q")]
+    sent = asked(AssemblerMiddleware(base(ANSWER + 100, Truncate(max_tokens=12))), messages).messages
     assert len(sent[1].additional_kwargs["function_call"]["arguments"]) < 200
     assert sent[1].additional_kwargs["name"] == "Ann"
     assert len(sent[2].content) < 90
-    assert told[1].additional_kwargs == called
+    assert messages[1].additional_kwargs == called
 
 
 def test_reasoning_of_claude_is_left_out_of_a_call_of_the_responses_api() -> None:
-    told = AIMessage(
+    message = AIMessage(
         [{"type": "thinking", "thinking": "hm " * 500, "signature": "c2ln"}, {"type": "text", "text": "a"}]
     )
     budget = Budget.for_model("gpt-4o", context_window=300 + ANSWER, max_output_tokens=ANSWER)
     middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_responses))
-    assert asked(middleware, [HumanMessage("q"), told, HumanMessage("q")]).messages[1] is told
+    assert asked(middleware, [HumanMessage("q"), message, HumanMessage("q")]).messages[1] is message
 
 
 def test_a_text_file_for_claude_costs_its_text() -> None:
     budget = Budget.for_model("claude-sonnet-4-5", context_window=20_000, max_output_tokens=ANSWER)
     middleware = AssemblerMiddleware(Assembler(budget))
     block = {"type": "text-plain", "text": "clams " * 300, "mime_type": "text/plain"}
-    told = [HumanMessage([block, {"type": "text", "text": "?"}])]
-    assert asked(middleware, told).messages[0] is told[0]
+    messages = [HumanMessage([block, {"type": "text", "text": "?"}])]
+    assert asked(middleware, messages).messages[0] is messages[0]
     assert middleware.last_context is not None
     assert 300 < middleware.last_context.count.tokens < 3_000
 
@@ -193,35 +193,35 @@ def test_a_file_by_its_url_is_bounded_and_not_refused() -> None:
     budget = Budget.for_model("claude-sonnet-4-5", context_window=1_000_000, max_output_tokens=ANSWER)
     middleware = AssemblerMiddleware(Assembler(budget))
     block = {"type": "file", "url": "https://a.org/a.pdf", "mime_type": "application/pdf"}
-    told = [HumanMessage([block, {"type": "text", "text": "?"}])]
-    assert asked(middleware, told).messages[0] is told[0]
+    messages = [HumanMessage([block, {"type": "text", "text": "?"}])]
+    assert asked(middleware, messages).messages[0] is messages[0]
     assert middleware.last_context is not None
     assert middleware.last_context.count.upper > 100_000
 
 
 def test_a_block_without_a_price_is_refused_with_an_error_of_this_library() -> None:
-    told = [HumanMessage([{"type": "video", "url": "https://a.org/a.mp4"}])]
+    messages = [HumanMessage([{"type": "video", "url": "https://a.org/a.mp4"}])]
     with pytest.raises(UnsupportedContentError, match="a video block"):
-        asked(AssemblerMiddleware(base()), told)
+        asked(AssemblerMiddleware(base()), messages)
 
 
 def test_reasoning_costs_nothing_if_it_is_not_sent() -> None:
-    told = AIMessage([{"type": "reasoning", "reasoning": "hm " * 500}, {"type": "text", "text": "a"}])
-    request = asked(AssemblerMiddleware(base(300)), [HumanMessage("q"), told, HumanMessage("q")])
-    assert request.messages[1] is told
+    message = AIMessage([{"type": "reasoning", "reasoning": "hm " * 500}, {"type": "text", "text": "a"}])
+    request = asked(AssemblerMiddleware(base(300)), [HumanMessage("q"), message, HumanMessage("q")])
+    assert request.messages[1] is message
 
 
 def test_reasoning_that_is_cleared_leaves_the_rest_of_its_message() -> None:
     thoughts = [{"type": "thinking", "thinking": "hm " * 100, "signature": "c2lnbmVk"}, {"type": "text", "text": "a"}]
-    told = [AIMessage(thoughts, id="one"), AIMessage(thoughts, id="two")]
-    history = [HumanMessage("q"), told[0], HumanMessage("q"), told[1], HumanMessage("q")]
+    messages = [AIMessage(thoughts, id="one"), AIMessage(thoughts, id="two")]
+    history = [HumanMessage("q"), messages[0], HumanMessage("q"), messages[1], HumanMessage("q")]
     whole = Assembler(Budget.for_model("gpt-4o"), dialect=anthropic).add_messages(history).build().count.upper
     budget = Budget.for_model("gpt-4o", context_window=whole - 1 + ANSWER, max_output_tokens=ANSWER)
     assembler = Assembler(budget, dialect=anthropic, on_overflow=ClearReasoning(keep=1))
     sent = asked(AssemblerMiddleware(assembler), history).messages
     assert [block["type"] for block in sent[1].content] == ["text"]
     assert sent[1].id == "one"
-    assert sent[3] is told[1]
+    assert sent[3] is messages[1]
 
 
 def test_a_bare_schema_asked_for_is_priced_as_a_tool() -> None:

@@ -101,8 +101,8 @@ def test_fields_that_version_0_keeps_beside_the_content_are_priced() -> None:
 
 def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:
     long = [thought(0), {"type": "text", "text": "long " * 900, "id": "msg_0"}]
-    told = [HumanMessage("q"), AIMessage(long), HumanMessage("?")]
-    sent = asked(AssemblerMiddleware(base(1_200, Truncate(60))), told).messages
+    messages = [HumanMessage("q"), AIMessage(long), HumanMessage("?")]
+    sent = asked(AssemblerMiddleware(base(1_200, Truncate(60))), messages).messages
     assert sent[1].content[0] == thought(0)
     assert sent[1].content[1]["id"] == "msg_0"
     assert len(sent[1].content[1]["text"]) < 900
@@ -112,7 +112,7 @@ def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:
 def test_cleared_arguments_that_were_no_json_are_not_sent(model: str, dialect: Dialect) -> None:
     """An answer that is cut off in the middle of a call leaves such arguments, which may be long."""
     broken: Any = {"id": "call_1", "name": "write", "args": '{"text": "' + "word " * 500, "error": None}
-    said = [
+    messages = [
         HumanMessage("Write."),
         AIMessage("", invalid_tool_calls=[broken]),
         ToolMessage("not JSON", tool_call_id="call_1"),
@@ -121,8 +121,8 @@ def test_cleared_arguments_that_were_no_json_are_not_sent(model: str, dialect: D
     ]
     budget = Budget.for_model(model, context_window=200, max_output_tokens=16)
     middleware = AssemblerMiddleware(Assembler(budget, dialect=dialect, on_overflow=ClearToolResults(keep=0)))
-    sent = asked(middleware, said).messages
-    assert len(sent) == len(said)
+    sent = asked(middleware, messages).messages
+    assert len(sent) == len(messages)
     client = ChatOpenAI(model=model, api_key="none", use_responses_api=dialect is openai_responses)
     body = {key: held for key, held in client._get_request_payload(sent).items() if key in ("messages", "input")}
     assert middleware.last_context is not None
@@ -155,10 +155,10 @@ def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> 
         middleware = AssemblerMiddleware(base(900, [Summarize(summarizer, keep_turns=1), TrimOldest()]))
         for turn in range(3, 24):
             for agent in agents:
-                said = [HumanMessage(f"You are {agent}."), AIMessage("Yes."), *history(turn)]
+                messages = [HumanMessage(f"You are {agent}."), AIMessage("Yes."), *history(turn)]
                 asked(
                     middleware,
-                    [m if isinstance(m.content, str) else m.model_copy(update={"content": "."}) for m in said],
+                    [m if isinstance(m.content, str) else m.model_copy(update={"content": "."}) for m in messages],
                 )
         return len(summarizer.written)
 
@@ -167,9 +167,9 @@ def test_an_agent_and_its_sub_agent_in_one_thread_keep_their_own_summaries() -> 
 
 
 def test_an_answer_without_a_word_costs_what_is_sent_of_it() -> None:
-    told = [HumanMessage("Why?"), AIMessage(""), HumanMessage("And now?")]
+    messages = [HumanMessage("Why?"), AIMessage(""), HumanMessage("And now?")]
     middleware = AssemblerMiddleware(base())
-    sent = asked(middleware, told).messages
+    sent = asked(middleware, messages).messages
     assert middleware.last_context is not None
     assert len(wire(sent)["input"]) == 3
     on_the_wire = count_request({"input": wire(sent)["input"]}, dialect=openai_responses, model="gpt-5")

@@ -220,10 +220,10 @@ def test_the_thinking_of_a_claude_in_chats_spelling_is_priced_with_the_rest(sett
 )
 def test_an_option_that_costs_tokens_is_priced_with_the_rest(kind: str, model: str, option: dict[str, Any]) -> None:
     dialect = {"acompletion": openai_chat, "aresponses": openai_responses, "anthropic_messages": anthropic}[kind]
-    said = {"input" if kind == "aresponses" else "messages": [{"role": "user", "content": question(0)}]}
-    limit = count_request(said, dialect=dialect, model=model).upper
+    request = {"input" if kind == "aresponses" else "messages": [{"role": "user", "content": question(0)}]}
+    limit = count_request(request, dialect=dialect, model=model).upper
     budget = Budget.for_model(model, context_window=limit + 100, max_output_tokens=100)
     hook = AssemblerProxyHook(Assembler(budget))
-    assert hooked(hook, {"model": "m", **said}, kind)
+    assert hooked(hook, {"model": "m", **request}, kind)
     with pytest.raises(ContextWindowExceededError):
-        hooked(hook, {"model": "m", **said, **option}, kind)
+        hooked(hook, {"model": "m", **request, **option}, kind)

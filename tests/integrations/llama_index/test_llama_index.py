@@ -152,13 +152,13 @@ def test_the_tools_named_to_the_assembler_are_priced_in_a_memory() -> None:
 
 
 def test_a_memory_of_an_answered_question_can_be_read() -> None:
-    said = [ChatMessage("Hello?"), ChatMessage("Hello.", role="assistant")]
+    messages = [ChatMessage("Hello?"), ChatMessage("Hello.", role="assistant")]
     budget = Budget(1_000)
-    memory = AssemblerMemory.from_defaults(said, assembler=Assembler(budget, dialect=gemini))
-    assert memory.get() == said
+    memory = AssemblerMemory.from_defaults(messages, assembler=Assembler(budget, dialect=gemini))
+    assert memory.get() == messages
     assert memory.report is None
-    small = AssemblerMemory.from_defaults(said, assembler=Assembler(Budget(2), dialect=gemini))
-    assert small.get() == said
+    small = AssemblerMemory.from_defaults(messages, assembler=Assembler(Budget(2), dialect=gemini))
+    assert small.get() == messages
 
 
 def test_a_memory_refuses_a_prefix_that_it_cannot_see() -> None:
@@ -168,7 +168,7 @@ def test_a_memory_refuses_a_prefix_that_it_cannot_see() -> None:
 
 
 def history(turns: int, size: int = 40) -> list[ChatMessage]:
-    said: list[ChatMessage] = []
+    messages: list[ChatMessage] = []
     for n in range(turns):
         given: Any = {"topic": "x" * 30, "depth": 1}
         blocks: list[Any] = [
@@ -177,13 +177,13 @@ def history(turns: int, size: int = 40) -> list[ChatMessage]:
             ToolCallBlock(tool_call_id=f"c{n}-0", tool_name="look_up", tool_kwargs=given),
             ToolCallBlock(tool_call_id=f"c{n}-1", tool_name="look_up", tool_kwargs=json.dumps(given)),
         ]
-        said += [ChatMessage(f"Question {n}"), ChatMessage(role="assistant", blocks=blocks)]
-        said += [
+        messages += [ChatMessage(f"Question {n}"), ChatMessage(role="assistant", blocks=blocks)]
+        messages += [
             ChatMessage("word " * size, role="tool", additional_kwargs={"tool_call_id": f"c{n}-{k}", "mark": n})
             for k in (0, 1)
         ]
-        said.append(ChatMessage(f"Answer {n}", role="assistant"))
-    return [*said, ChatMessage("And now?")]
+        messages.append(ChatMessage(f"Answer {n}", role="assistant"))
+    return [*messages, ChatMessage("And now?")]
 
 
 def test_the_kept_messages_are_the_very_objects_in_order() -> None:
@@ -465,14 +465,14 @@ def test_roles_of_other_providers_are_the_assistants() -> None:
 
 def test_a_question_with_a_picture_keeps_it_when_its_text_is_cut() -> None:
     picture = ImageBlock(image=PNG)
-    said = [
+    messages = [
         ChatMessage(role="user", blocks=[TextBlock(text=" ".join(WORDS * 30)), picture]),
         ChatMessage("Done.", role="assistant"),
         ChatMessage("And now?"),
     ]
     tight = Assembler(Budget(450, model="gpt-4o"), on_overflow=Truncate(10))
-    given = AssemblerMemory.from_defaults(said, assembler=tight).get()[0]
-    assert given is not said[0]
+    given = AssemblerMemory.from_defaults(messages, assembler=tight).get()[0]
+    assert given is not messages[0]
     text, kept = given.blocks
     assert kept is picture
     assert len(text.text) < 100

@@ -45,7 +45,7 @@ class Scripted(Model):
     async def stream_response(
         self, system_instructions: str | None, input: Any, *given: Any, **more: Any
     ) -> AsyncIterator[Any]:
-        said = Response(
+        response = Response(
             id="r",
             created_at=0,
             model="gpt-4o",
@@ -55,7 +55,7 @@ class Scripted(Model):
             tool_choice="auto",
             tools=[],
         )
-        yield ResponseCompletedEvent(response=said, sequence_number=0, type="response.completed")
+        yield ResponseCompletedEvent(response=response, sequence_number=0, type="response.completed")
 
     def _next(
         self,

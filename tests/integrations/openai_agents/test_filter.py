@@ -91,13 +91,13 @@ def turns(count: int) -> list[Any]:
         results = [
             {"type": "function_call_output", "call_id": call["call_id"], "output": "found " * 60} for call in calls
         ]
-        said = {"type": "output_text", "text": f"answer {turn}", "annotations": []}
+        block = {"type": "output_text", "text": f"answer {turn}", "annotations": []}
         items += [
             {"role": "user", "content": question(turn)},
             {"type": "reasoning", "id": f"rs_{turn}", "summary": [{"type": "summary_text", "text": "hm"}]},
             *calls,
             *results,
-            {"type": "message", "role": "assistant", "id": f"msg_{turn}", "status": "completed", "content": [said]},
+            {"type": "message", "role": "assistant", "id": f"msg_{turn}", "status": "completed", "content": [block]},
         ]
     return [*items, {"role": "user", "content": "and now?"}]
 

@@ -90,8 +90,8 @@ def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
     assert capability.last_context is not None
     sent = count_request(body(request), dialect=openai_chat, model="gpt-4o")
     assert sent.tokens == capability.last_context.count.tokens
-    said = [message for message in HISTORIES[name] if message.parts]
-    assert all(a is b for a, b in zip(request.messages, said, strict=True))
+    messages = [message for message in HISTORIES[name] if message.parts]
+    assert all(a is b for a, b in zip(request.messages, messages, strict=True))
 
 
 def test_an_answer_without_a_word_is_left_out_and_so_are_its_costs() -> None:
@@ -174,9 +174,9 @@ def test_a_shortened_prompt_keeps_its_other_items() -> None:
 
 
 def test_a_shortened_response_costs_what_was_counted() -> None:
-    told = ModelResponse([ThinkingPart("hm"), TextPart("long " * 200), TextPart("and more " * 200)])
+    message = ModelResponse([ThinkingPart("hm"), TextPart("long " * 200), TextPart("and more " * 200)])
     capability = fitting(400, Truncate(max_tokens=60))
-    request = fitted(capability, [asked("q"), told, asked("q")])
+    request = fitted(capability, [asked("q"), message, asked("q")])
     assert capability.last_context is not None
     priced = count_request(body(request), dialect=openai_chat, model="gpt-4o").tokens
     assert priced == capability.last_context.count.tokens
@@ -304,10 +304,10 @@ def test_parts_that_the_responses_api_takes_back_are_priced_as_they_are_sent() -
     )
     found = NativeToolReturnPart("web_search", {"status": "completed"}, "ws_1", provider_name="openai")
     call = ToolCallPart("look_up", {"question": "é"}, "c1")
-    told = ModelResponse(
+    message = ModelResponse(
         [thought, searched, found, TextPart("I look."), call], provider_name="openai", model_name="gpt-5"
     )
-    history: list[ModelMessage] = [asked("q"), told, ModelRequest([ToolReturnPart("look_up", "sunny", "c1")])]
+    history: list[ModelMessage] = [asked("q"), message, ModelRequest([ToolReturnPart("look_up", "sunny", "c1")])]
     model = OpenAIResponsesModel("gpt-5", provider=OpenAIProvider(api_key="none"))
     budget = Budget.for_model("gpt-5", max_output_tokens=100)
     capability = FitContext(Assembler(budget, on_overflow=TrimOldest(), dialect=openai_responses))

@@ -74,10 +74,10 @@ class Scripted(Model):
         yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
 
     def _reasoning(self) -> list[dict[str, Any]]:
-        said = {"reasoningContent": {"text": "I should look."}}
+        block = {"reasoningContent": {"text": "I should look."}}
         signed = {"reasoningContent": {"signature": f"sig-{len(self.seen)}"}}
         return [
-            {"contentBlockDelta": {"delta": said}},
+            {"contentBlockDelta": {"delta": block}},
             {"contentBlockDelta": {"delta": signed}},
             {"contentBlockStop": {}},
         ]

@@ -160,7 +160,7 @@ def call_of(messages: list[Any], system: Any = "You are a librarian.") -> Any:
 
 
 def history(turns: int, size: int = 60) -> list[Any]:
-    said: list[Any] = []
+    messages: list[Any] = []
     for n in range(turns):
         thought = {"reasoningContent": {"reasoningText": {"text": "Let me see.", "signature": f"s{n}"}}}
         calls = [
@@ -170,13 +170,13 @@ def history(turns: int, size: int = 60) -> list[Any]:
             {"toolResult": {"toolUseId": f"c{n}-{k}", "status": "success", "content": [{"text": "word " * size}]}}
             for k in (0, 1)
         ]
-        said += [
+        messages += [
             {"role": "user", "content": [{"text": f"Question {n}"}], "metadata": {"custom": {"n": n}}},
             {"role": "assistant", "content": [thought, *calls]},
             {"role": "user", "content": results},
             {"role": "assistant", "content": [{"text": f"Answer {n}"}]},
         ]
-    return [*said, {"role": "user", "content": [{"text": "And now?"}], "tracking_id": "id-of-the-last"}]
+    return [*messages, {"role": "user", "content": [{"text": "And now?"}], "tracking_id": "id-of-the-last"}]
 
 
 def test_the_kept_messages_are_the_very_objects_in_order() -> None:
@@ -398,8 +398,8 @@ def test_neighbours_of_one_role_go_out_as_one_turn() -> None:
     asked = [{"role": "user", "content": [{"text": word}]} for word in ("Hello.", "Are you there?")]
     agent, model, _ = agent_of(base(100_000), messages=copy.deepcopy(asked))
     agent("What about it?")
-    said = {"role": "user", "content": [{"text": "Hello."}, {"text": "Are you there?"}, {"text": "What about it?"}]}
-    assert model.seen[0]["messages"] == [said]
+    answer = {"role": "user", "content": [{"text": "Hello."}, {"text": "Are you there?"}, {"text": "What about it?"}]}
+    assert model.seen[0]["messages"] == [answer]
     assert verify(bedrock_request(model.seen[0]), dialect="bedrock") == []
     assert [message["content"] for message in agent.messages[:2]] == [message["content"] for message in asked]
 
