@@ -17,6 +17,18 @@ from assembler.dialects.prices.families import Readers, Row, first_match, guess,
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens
 from budgets.errors import UnknownModelError
 
+_DIGITS = 3
+"""The most digits in a piece of a bundled vocabulary that replaces another."""
+_NUMBER = re.compile(r"\d{2,}")
+
+
+def _count_digits_apart(text: str, most: int) -> Tokens:
+    """How many more pieces the numbers of a text have if a piece has at most so many digits."""
+    if most >= _DIGITS:
+        return 0
+    numbers = map(len, _NUMBER.findall(text))
+    return sum(math.ceil(digits / most) - math.ceil(digits / _DIGITS) for digits in numbers)
+
 
 @attrs.frozen
 class StandIn:
@@ -28,13 +40,15 @@ class StandIn:
     """The most tokens that it needs for one of the bundled vocabulary's."""
     flat: Tokens = 0
     """Added to the ceiling once for all texts of a message."""
+    digits: int = _DIGITS
+    """The most digits in one of its pieces."""
 
 
 def price_texts(texts: Iterable[str], count: TokenCounter, stand_in: StandIn | None) -> Count:
     """Price several separate texts of a message. Without a `stand_in`, `count` is the model's own counter."""
-    tokens = sum(count(text) for text in texts if text)
     if stand_in is None:
-        return Count(tokens)
+        return Count(sum(count(text) for text in texts if text))
+    tokens = sum(count(text) + _count_digits_apart(text, stand_in.digits) for text in texts if text)
     if not tokens:
         return NOTHING
     typical = round(tokens * stand_in.typical)
