@@ -5,6 +5,7 @@ They are encoding_dsv32.py and encoding_dsv4.py (MIT).
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -225,3 +226,35 @@ def test_each_call_widens_the_bound_by_what_one_may_cost_more(model: str, slack:
     ]
     one, two = (count.upper - count.tokens for count in counts)
     assert two - one == slack
+
+
+def test_a_history_costs_what_the_open_template_of_v3_1_writes() -> None:
+    """deepseek-ai/DeepSeek-V3.1 (MIT). Hosts bill three more before each answer (24 recordings of 2 projects) and one
+    more for a result (11 of 2), and after results no answer is begun.
+    """
+    shown = "\n".join(
+        [
+            f"{BEGIN}Be brief.\n\n## Tools\nYou have access to the following tools:\n",
+            f"### look\nDescription: Looks.\n\nParameters: {json.dumps(PARAMETERS['look'])}\n",
+            f"### wait\nDescription: Waits.\n\nParameters: {json.dumps(PARAMETERS['wait'])}\n",
+            "IMPORTANT: ALWAYS adhere to this exact format for tool use:",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>tool_call_name<｜tool▁sep｜>tool_call_arguments<｜tool▁call▁end｜>"
+            "{{additional_tool_calls}}<｜tool▁calls▁end｜>\n\nWhere:\n",
+            "- `tool_call_name` must be an exact match to one of the available tools",
+            "- `tool_call_arguments` must be valid JSON that strictly follows the tool's Parameters Schema",
+            "- For multiple tool calls, chain them directly without separators or spaces",
+            f"<｜User｜>Is it 7?{ANSWER}",
+        ]
+    )
+    assert counted(SYSTEM, USER, model="DeepSeek-V3.1").tokens == cost(shown) + 3
+    turn = {"role": "assistant", "content": "Sure.", "tool_calls": [call("look", '{"at": 7}'), call("wait", "{}", 1)]}
+    shown += (
+        'Sure.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>look<｜tool▁sep｜>{"at": 7}<｜tool▁call▁end｜>'
+        "<｜tool▁call▁begin｜>wait<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>"
+        "<｜tool▁output▁begin｜>7<｜tool▁output▁end｜><｜tool▁output▁begin｜><｜tool▁output▁end｜>"
+    )
+    history = (SYSTEM, USER, turn, result("7"), result("", 1))
+    assert counted(*history, model="azure/DeepSeek-V3.1").tokens == cost(shown) + 3 + 2
+    shown += f"It is.<｜end▁of▁sentence｜><｜User｜>Is it 7?{ANSWER}"
+    said = {"role": "assistant", "content": "It is."}
+    assert counted(*history, said, USER, model="DeepSeek-V3.1").tokens == cost(shown) + 3 + 2 + 3
