@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call
-from assembler.dialects.hosts import deepseek_v3_1, dsml, harmony, qwen_xml
+from assembler.dialects.hosts import deepseek_v3_1, dsml, harmony, llama_4, qwen_xml
 from assembler.dialects.openai.respelled import legal_name
 from assembler.regions.tools.tool import Tool
 
@@ -51,6 +51,8 @@ class Form:
     turn: Callable[[str, Sequence[Call]], Sequence[str]] | None = None
     """A turn that says a text and then calls: the texts between its marks, of one token each. None if each call stands
     for itself."""
+    seam: str = "\n\n"
+    """What stands between a system text and the tools behind it, if `turn` is not None."""
     result: Callable[[str], str] | None = None
     """A result between its tags; None if it has none that a piece of the vocabulary may span."""
 
@@ -78,6 +80,9 @@ FORMS: Mapping[str, Form] = {
     "deepseek_v3_1": Form(definition=deepseek_v3_1.write_definition, turn=deepseek_v3_1.write_turn),
     "deepseek_v3_2": _make_deepseek_form(dsml.V3_2),
     "deepseek_v4": _make_deepseek_form(dsml.V4),
+    "llama_4": Form(
+        definition=llama_4.write_behind, definitions=llama_4.write_definitions, turn=llama_4.write_turn, seam="\n"
+    ),
     "qwen_3_coder": Form(definition=qwen_xml.write_definition, turn=qwen_xml.write_turn, result=qwen_xml.write_result),
 }
 """By the name in `families.toml`."""

@@ -52,7 +52,7 @@ def price_seam(text: str, family: Family, count: TokenCounter) -> Count:
         return family.tools_alone
     if family.form.turn is None:
         return NOTHING
-    return Count(max(count(f"{text}\n\n") - count(text), 0))
+    return Count(max(count(f"{text}{family.form.seam}") - count(text), 0))
 
 
 def price_message(message: Message, family: Family, count: TokenCounter) -> Count:

@@ -276,7 +276,7 @@ def test_every_generation_of_grok_has_a_hidden_prompt_of_its_own(model: str, ope
         ("us.meta.llama3-3-70b-instruct-v1:0", "llama-3-bedrock"),
         ("llama-3.3-70b-versatile", "llama-3.3"),
         ("accounts/fireworks/models/llama-v3p1-8b-instruct", "llama-3-open"),
-        ("meta-llama/Llama-3.3-70B-Instruct-Turbo-Free", "llama-3.3"),
+        ("meta-llama/Llama-3.3-70B-Instruct-Turbo-Free", "llama-3-open"),
         ("ollama/llama3.2", "llama-3-open"),
         ("llama3.1-8b", "llama-3.1"),
         ("deepseek-r1-distill-llama-70b", "deepseek-r1-distilled"),
