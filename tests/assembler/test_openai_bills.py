@@ -37,6 +37,52 @@ def chat_price(*messages: dict[str, Any], model: str = "gpt-4o", **options: Any)
     return count_request({"messages": list(messages), **options}, dialect=openai_chat, model=model)
 
 
+@pytest.mark.parametrize(
+    ("called", "arguments", "result", "description", "properties", "asked", "billed"),
+    [
+        # crmne/ruby_llm (MIT), spec/fixtures/vcr_cassettes/activerecord_actsas_tool_usage_persists_tool_calls
+        (
+            "dice_roll",
+            "{}",
+            "{:roll=>1}",
+            "Rolls a single six-sided die and returns the result",
+            {},
+            "Roll a die for me",
+            64,
+        ),
+        # Mirascope/mirascope (MIT), test_resume_with_override_thinking_and_tools
+        (
+            "compute_fib",
+            '{"n": 100}',
+            "218922995834555169026",
+            "Compute the nth Fibonacci number (1-indexed).",
+            {"n": {"title": "N", "type": "integer"}},
+            "What is the 100th fibonacci number?",
+            84,
+        ),
+    ],
+)
+def test_a_call_on_responses_is_shown_as_it_was_sent_between_two_full_names(
+    called: str,
+    arguments: str,
+    result: str,
+    description: str,
+    properties: dict[str, Any],
+    asked: str,
+    billed: int,
+) -> None:
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    request = {
+        "input": [
+            {"role": "user", "content": asked},
+            {"type": "function_call", "call_id": "a", "name": called, "arguments": arguments},
+            {"type": "function_call_output", "call_id": "a", "output": result},
+        ],
+        "tools": [{"type": "function", "name": called, "description": description, "parameters": schema}],
+    }
+    assert count_request(request, dialect=openai_responses, model="gpt-4o").tokens == billed
+
+
 def test_a_result_that_names_no_call_is_priced_like_one_that_does() -> None:
     named = chat_price(QUESTION, asking("a"), tool_message(tool_call_id="a"))
     assert chat_price(QUESTION, asking("a"), tool_message()) == named

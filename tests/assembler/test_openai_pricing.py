@@ -524,25 +524,25 @@ def call(name: str, arguments: str) -> Call:
 
 
 @pytest.mark.parametrize(
-    ("model", "api", "arguments", "spelled", "recipient", "constant"),
+    ("model", "api", "arguments", "spelled", "names", "constant"),
     [
-        ("gpt-4o", "chat", '{"city": "Mexico City"}', '{"city":"Mexico City"}', "functions.go", 4),
-        ("gpt-4o", "chat", '{"city":"Oslo"}', '{"city":"Oslo"}', "functions.go", 4),
-        ("gpt-4o", "chat", "not json at all", "not json at all", "functions.go", 4),
-        ("gpt-4o", "responses", "{ }", "{}", "functions.go", 2),
-        ("gpt-4-turbo", "chat", "{ }", "{}", "functions.go", 4),
-        ("gpt-4-0613", "chat", "{ }", "{ }", "go", 2),
-        ("gpt-3.5-turbo", "chat", '{"a": 1}', '{"a": 1}', "go", 2),
-        ("gpt-5", "chat", "{}", "{}", "functions.go", 10),
-        ("gpt-5", "responses", '{"a":\n1}', '{"a":1}', "functions.go", 8),
-        ("gpt-5.4", "responses", "{}", "{}", "functions.go", 11),
+        ("gpt-4o", "chat", '{"city": "Mexico City"}', '{"city":"Mexico City"}', ("functions.go", "go"), 4),
+        ("gpt-4o", "chat", '{"city":"Oslo"}', '{"city":"Oslo"}', ("functions.go", "go"), 4),
+        ("gpt-4o", "chat", "not json at all", "not json at all", ("functions.go", "go"), 4),
+        ("gpt-4o", "responses", "{ }", "{ }", ("functions.go", "functions.go"), 1),
+        ("gpt-4-turbo", "chat", "{ }", "{}", ("functions.go", "go"), 4),
+        ("gpt-4-0613", "chat", "{ }", "{ }", ("go", "go"), 2),
+        ("gpt-3.5-turbo", "chat", '{"a": 1}', '{"a": 1}', ("go", "go"), 2),
+        ("gpt-5", "chat", "{}", "{}", ("functions.go", "go"), 10),
+        ("gpt-5", "responses", '{"a":\n1}', '{"a":\n1}', ("functions.go", "functions.go"), 7),
+        ("gpt-5.4", "responses", "{}", "{}", ("functions.go", "functions.go"), 10),
     ],
 )
 def test_one_call_costs_its_arguments_and_its_name_twice(
-    model: str, api: Any, arguments: str, spelled: str, recipient: str, constant: int
+    model: str, api: Any, arguments: str, spelled: str, names: tuple[str, str], constant: int
 ) -> None:
     bill = pricing.price_calls([call("go", arguments)], family_of(model, api), characters)
-    assert bill.tokens == len(spelled) + len(recipient) + len("go") + constant
+    assert bill.tokens == len(spelled) + sum(map(len, names)) + constant
 
 
 def test_parallel_calls_are_one_wrapped_call() -> None:
@@ -564,12 +564,12 @@ def test_the_published_table_carries_arguments_as_a_string() -> None:
 
 @pytest.mark.parametrize(
     ("model", "each", "around"),
-    [("gpt-4o", 2 + 4, -4), ("gpt-5", 8 + 4, -4), ("gpt-5.4", 9, 18)],
+    [("gpt-4o", 1 + 4, -4), ("gpt-5", 7 + 4, -4), ("gpt-5.4", 8, 18)],
 )
 @pytest.mark.parametrize("several", [2, 3, 4])
 def test_responses_sends_each_call_as_a_message_of_its_own(model: str, each: int, around: int, several: int) -> None:
     bill = pricing.price_calls([call("a", "{}")] * several, family_of(model, "responses"), characters)
-    assert bill.tokens == several * (len("{}") + len("functions.a") + len("a") + each) + around
+    assert bill.tokens == several * (len("{}") + 2 * len("functions.a") + each) + around
 
 
 @pytest.mark.parametrize(

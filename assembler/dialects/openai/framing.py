@@ -55,6 +55,8 @@ class CallFraming:
     arguments: Arguments
     recipient: str = ""
     """The prefix of the name in the call's recipient."""
+    author: str = ""
+    """The prefix of the name in the author line of its result."""
     one: Tokens
     several: Tokens | None = None
     """The cost of parallel calls wrapped in `multi_tool_use.parallel`; None if each is a separate message."""

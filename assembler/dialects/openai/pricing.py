@@ -107,7 +107,7 @@ def _price_name_and_arguments(call: Call, family: Family, count: TokenCounter) -
 
 def _price_name(call: Call, family: Family, count: TokenCounter) -> Tokens:
     name = legal_name(call.name)
-    return count(family.calls.recipient + name) + count(name)
+    return count(family.calls.recipient + name) + count(family.calls.author + name)
 
 
 def _compact_arguments(arguments: str) -> str:
