@@ -11,6 +11,7 @@ import pytest
 import assembler
 from assembler import Assembler
 from assembler.dialects import DIALECTS, mistral, openai_chat, openai_responses
+from assembler.dialects.prices.key_order import order_keys
 from budgets import Budget, Count
 
 ASKED = [{"role": "user", "content": "Hi"}]
@@ -195,6 +196,32 @@ def test_recorded_requests_with_sorted_keys_cost_what_was_billed(
     dialect: Any, model: str, request_sent: dict[str, Any], tokens: int
 ) -> None:
     assert assembler.count_request(request_sent, dialect=dialect, model=model).tokens == tokens
+
+
+@pytest.mark.parametrize(("dialect", "model"), [("openai_chat", "gpt-4o"), ("openai_chat", "gpt-oss-20b")])
+def test_properties_are_shown_in_the_order_in_which_they_are_required(dialect: str, model: str) -> None:
+    at_end = {"properties": {"a": {"type": "number"}, "option": {"enum": ["x", "y"], "type": "string"}}}
+
+    def price(schema: Mapping[str, Any], *, is_sorted: bool) -> Count:
+        request = {"messages": ASKED, "tools": [chat_tool(schema, is_sorted=is_sorted)]}
+        return assembler.count_request(request, dialect=DIALECTS[dialect], model=model, counter=characters)
+
+    def schema(properties: Mapping[str, Any], required: list[str]) -> dict[str, Any]:
+        return {"properties": properties, "required": required, "type": "object"}
+
+    sorted_properties = at_end["properties"]
+    written = {name: sorted_properties[name] for name in ("option", "a")}
+    given = price(schema(written, ["option", "a"]), is_sorted=False)
+    recorded = price(schema(sorted_properties, ["option", "a"]), is_sorted=True)
+    as_it_stands = price(schema(sorted_properties, ["option", "a"]), is_sorted=False)
+    assert recorded.tokens == given.tokens
+    assert recorded.upper >= max(given.upper, as_it_stands.upper)
+
+
+def test_names_that_are_required_and_not_declared_change_no_order() -> None:
+    ordered = order_keys({"properties": {"a": {}, "b": {}}, "required": ["c", 3, "b", "b"], "type": "object"})
+    assert ordered == {"type": "object", "properties": {"b": {}, "a": {}}, "required": ["c", 3, "b", "b"]}
+    assert list(ordered["properties"]) == ["b", "a"]
 
 
 def test_a_sorted_definition_is_sent_as_it_was_given() -> None:

@@ -30,6 +30,7 @@ from assembler.dialects.openai.pricing import (
 from assembler.dialects.openai.respelled import is_foreign_thought, result_texts
 from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
+from assembler.dialects.prices.key_order import customary_tools, price_in_order
 from assembler.dialects.prices.message_fields import price_fields
 from assembler.dialects.writing.fields import tool_choice_in
 from assembler.dialects.writing.media_in_results import adapt_with_media, all_with_media_after_results
@@ -79,8 +80,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         speaks = list(map(self._sends_something, head)) if head else []
         first = speaks.index(True) if closing and not texts and True in speaks else None
         system = texts or True in speaks
-        bill = price_tools(tools, self.family, self.count, Has.what(system, tools)) if tools else NOTHING
-        each, tooling = split_framing(bill, [price_one_tool(tool, self.family, self.count) for tool in tools])
+        each, tooling = split_framing(*self._price_tools(tools, Has.what(system, tools))) if tools else ((), NOTHING)
         framing = self.family.primer + (self.envelope if texts else 0)
         slack = self.family.text_slack + (self.family.tooled_slack if tools else self.family.untooled_slack)
         return FixedPrices(
@@ -92,6 +92,19 @@ class OpenAIBill(JoiningPricer, abc.ABC):
             tooling=tooling,
             framing=Count(framing, self.family.text_grade, framing + slack),
         )
+
+    def _price_tools(self, tools: Sequence[Tool], has: Has) -> tuple[Count, list[Count]]:
+        """Price all tools with the text around them, and each alone."""
+        ordered = customary_tools(tools)
+
+        def price(shown: Sequence[Tool]) -> Count:
+            return price_tools(shown, self.family, self.count, has)
+
+        def price_one(tool: Tool) -> Count:
+            return price_one_tool(tool, self.family, self.count)
+
+        each = [price_in_order(*pair, price_one) for pair in zip(tools, ordered, strict=True)]
+        return price_in_order(tools, ordered, price), each
 
     def settings(self, layout: Layout, choice: object, form: object, *, answers: int = 0) -> list[Count]:
         """Price a forced tool, serial calls and an output schema in a request with so many `answers`."""

@@ -24,7 +24,8 @@ BEHIND: Final = ("additionalProperties", "required")
 """The first of these is written behind the second."""
 DEEPEST: Final = 100
 """The levels of objects and lists that are looked through. The 10 of schemas that OpenAI accepts are about 30."""
-_BY_NAME: Final = frozenset(["properties", "$defs", "definitions", "patternProperties"])
+PROPERTIES: Final = "properties"
+_BY_NAME: Final = frozenset([PROPERTIES, "$defs", "definitions", "patternProperties"])
 """Keywords that hold schemas by name, whose order is the sender's."""
 
 Billed = TypeVar("Billed")
@@ -57,9 +58,13 @@ def has_lost_order(definition: Mapping[str, Any]) -> bool:
 
 def order_keys(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The sorted schema in the customary order on each level: `$…`, `type`, then the others as they stand, but
-    `additionalProperties` behind `required`.
+    `additionalProperties` behind `required`. Properties are in the order in which `required` lists them.
     """
-    return {key: _order_value(key, schema[key]) for key in sorted(schema, key=_place)}
+    ordered = {key: _order_value(key, schema[key]) for key in sorted(schema, key=_place)}
+    if (named := fields_of(ordered.get(PROPERTIES))) is not None:
+        first = [name for name in items_of(schema.get(BEHIND[1])) if isinstance(name, str) and name in named]
+        ordered[PROPERTIES] = {name: named[name] for name in dict.fromkeys([*first, *named])}
+    return ordered
 
 
 def _place(key: str) -> tuple[bool, bool, str, bool]:
