@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -142,12 +142,13 @@ class _CheckedDialect(Checked):
     rules: Rules | None
 
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
+        given = list_histories(histories)
         self.declares_its_members()
         self.refuses_nothing_and_the_unknown()
         self._check_drawn(with_own(WORDS, texts), max_examples)
         for history in (*GROWING, NEIGHBOURS):
             self.check_conversation({"messages": [*history], "tools": [TOOL]}, None)
-        self._check_given(histories)
+        self._check_given(given)
         body = self.build_ordinary_request()
         self.gives_each_call_an_id()
         self.keeps_other_keys(body)
@@ -171,8 +172,8 @@ class _CheckedDialect(Checked):
         if not built:
             raise self.broken("it can write an ordinary conversation", "every one that was drawn is refused")
 
-    def _check_given(self, histories: Iterable[History]) -> None:
-        for place, history in enumerate(list_histories(histories)):
+    def _check_given(self, histories: Sequence[History]) -> None:
+        for place, history in enumerate(histories):
             with note_case(f"histories[{place}]"):
                 if not self.check_conversation({"messages": history, "tools": [TOOL]}, None):
                     raise self.broken("it can write the histories that are given", f"histories[{place}] is refused")

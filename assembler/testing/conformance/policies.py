@@ -86,13 +86,14 @@ class _CheckedPolicy(Checked):
         return self.rung if self.rung.traits.unasked is None else rung_of(self.rung.traits.unasked)
 
     def check(self, texts: Texts | None, histories: Iterable[History], max_examples: int) -> None:
+        given = list_histories(histories)
         for dialect in _DIALECTS:  # each in turn, because a few random examples may all be of one
             each_drawn(
                 draw_window(dialect, with_own(_TEXTS, texts)), self.check_window, -(-max_examples // len(_DIALECTS))
             )
         self._check_in_each_dialect(draw_requests())
         self._check_own(texts)
-        for place, history in enumerate(list_histories(histories)):
+        for place, history in enumerate(given):
             request = {"messages": history}
             for dialect in _DIALECTS:
                 with note_case(f"histories[{place}]"):

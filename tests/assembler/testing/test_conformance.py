@@ -14,7 +14,7 @@ from assembler.conversation.messages import Call, Message, Thinking
 from assembler.dialects import DIALECTS, Api, Dialect, Emission, Opening, chat_template, mistral, openai_chat
 from assembler.dialects.prices.graded import RuledPricer
 from assembler.errors import ConversationError, UnsupportedContentError
-from assembler.policies import TrimOldest
+from assembler.policies import Cut, PricedTurns, TrimOldest
 from assembler.pricing.pricer import FixedPrices, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
@@ -676,6 +676,21 @@ ONE: list[Any] = [{"role": "user", "content": "Where is it?"}]
 def test_a_wrong_argument_of_a_check_is_not_blamed_on_what_is_checked(expected: str, check: Callable[[], None]) -> None:
     with pytest.raises(BudgetError, match=expected.replace("[0]", r"\[0\]")):
         check()
+
+
+class Asked:
+    """A policy that must not be asked."""
+
+    def cut(self, ledger: PricedTurns, tokens_left: int) -> Cut:
+        raise AssertionError
+
+
+def test_histories_are_read_before_anything_is_checked() -> None:
+    """A long check ran to its end, and then refused its argument."""
+    with pytest.raises(BudgetError, match="histories: expected a list"):
+        check_policy(Asked(), histories=3)  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="histories: expected a list"):
+        check_dialect(Odd(opening="user"), histories=3)  # type: ignore[arg-type]
 
 
 def test_a_class_in_place_of_its_object_is_refused() -> None:
