@@ -15,8 +15,8 @@ from assembler.regions.tools.tool import Tool
 
 
 def write_definition(tool: Tool) -> str:
-    """The text of one tool, with the blank line behind it."""
-    parameters = json.dumps(tool.parameters, ensure_ascii=False)
+    """The text of one tool, with the blank line behind it. Its template's filter sorts the keys of the schema."""
+    parameters = json.dumps(tool.parameters, ensure_ascii=False, sort_keys=True)
     return f"### {tool.name}\nDescription: {tool.description}\n\nParameters: {parameters}\n\n"
 
 

@@ -22,6 +22,11 @@ def _write_spaced(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _write_sorted(value: object) -> str:
+    """JSON with a blank after each comma and colon, and its keys sorted, as Jinja's own filter `tojson` writes it."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
 def _write_compact(value: object) -> str:
     """JSON without blanks."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -74,6 +79,7 @@ def _make_deepseek_form(encoder: dsml.Encoder) -> Form:
 
 FORMS: Mapping[str, Form] = {
     "spaced": Form(),
+    "sorted": Form(json=_write_sorted),
     "compact": Form(json=_write_compact),
     "indented": Form(json=_write_indented),
     "gpt_oss": Form(definition=harmony.declare_behind, definitions=harmony.declare_tools, call=harmony.write_call),

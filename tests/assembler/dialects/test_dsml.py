@@ -235,8 +235,8 @@ def test_a_history_costs_what_the_open_template_of_v3_1_writes() -> None:
     shown = "\n".join(
         [
             f"{BEGIN}Be brief.\n\n## Tools\nYou have access to the following tools:\n",
-            f"### look\nDescription: Looks.\n\nParameters: {json.dumps(PARAMETERS['look'])}\n",
-            f"### wait\nDescription: Waits.\n\nParameters: {json.dumps(PARAMETERS['wait'])}\n",
+            f"### look\nDescription: Looks.\n\nParameters: {json.dumps(PARAMETERS['look'], sort_keys=True)}\n",
+            f"### wait\nDescription: Waits.\n\nParameters: {json.dumps(PARAMETERS['wait'], sort_keys=True)}\n",
             "IMPORTANT: ALWAYS adhere to this exact format for tool use:",
             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>tool_call_name<｜tool▁sep｜>tool_call_arguments<｜tool▁call▁end｜>"
             "{{additional_tool_calls}}<｜tool▁calls▁end｜>\n\nWhere:\n",
