@@ -380,6 +380,20 @@ TOOLS = [{"type": "function", "function": {"name": "look_up"}}, {"name": "auto"}
 
 
 @pytest.mark.parametrize(
+    ("choice", "sent"),
+    [(None, {"type": "auto"}), ("required", {"type": "any"}), ("look_up", {"type": "tool", "name": "look_up"})],
+)
+def test_calls_one_at_a_time_are_priced_for_claude_as_part_of_the_choice(choice: str | None, sent: Any) -> None:
+    model, tool = "claude-sonnet-4-5", {"name": "look_up", "description": "Look up.", "input_schema": SCHEMA}
+    fitting = Fitting(Assembler(Budget.for_model(model)))
+    asked = Asked(tools=[tool], choice=choice, options=serial_calls(False))
+    context = fitting.fit([{"role": "user", "content": "Where to?"}], asked)
+    body = {"messages": [{"role": "user", "content": "Where to?"}], "tools": [tool]}
+    alone = {**sent, "disable_parallel_tool_use": True}
+    assert context.count == count_request({**body, "tool_choice": alone}, dialect=anthropic, model=model)
+
+
+@pytest.mark.parametrize(
     ("given", "means"),
     [
         *[(None, None), (False, None), (True, "required"), ("any", "required"), ("none", "none"), ("auto", "auto")],
