@@ -44,13 +44,13 @@ def foreign_keys(request: Place, words: frozenset[str], turns: str, parts: Itera
     `parts` are the keys of a message that hold its parts.
     """
     foreign = WORDS - words
-    for place in _walk_parts(request, turns, parts):
+    for place in walk_parts(request, turns, parts):
         for word in place.keys:
             if word in foreign:
                 yield S5.broken(place.at(word).path, f"the key {shown(word)} is not this API's")
 
 
-def _walk_parts(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
+def walk_parts(request: Place, turns: str, parts: Iterable[str]) -> Iterator[Place]:
     """The system blocks, the messages, their parts and calls, and the parts of results in them."""
     yield from request.at("system").objects()
     for message in request.at(turns).objects():

@@ -110,6 +110,7 @@ BREACHES: Mapping[str, breach.Breach] = {
     "A13": _insert_user_message(*[_MARKED] * 5),
     "A14": breach.without("tools"),
     "A17": _insert_user_message(_FOUND, {**_FOUND, "citations": {"enabled": True}}),
+    "A18": _insert_user_message({"type": "image", "source": {"type": "base64", "data": "[lost]"}}),
     "L2": breach.with_ids("toolu_", "toolu."),
     "S1": _write_input_as_text,
     "S3": breach.before_a_question({"role": "robot", "content": "a"}),

@@ -1,4 +1,4 @@
-"""Anthropic Messages: rules A1 to A17.
+"""Anthropic Messages: rules A1 to A18.
 
 Consecutive messages of one role are one turn, as the API combines them. Not decidable from one request: whether a
 thinking block was edited (half of A15); an emptied signature is the one trace that can be seen.
@@ -15,6 +15,8 @@ import attrs
 from assembler.dialects.anthropic.rules_of_blocks import KINDS, blocks_of, texts, wrong_blocks, wrong_shape, wrong_tools
 from assembler.verify import definitions
 from assembler.verify.checker import Checker
+from assembler.verify.encoded import wrong_base64
+from assembler.verify.foreign import walk_parts
 from assembler.verify.pairing import Pairing, Turn, find_repeated, find_unpaired, refs
 from assembler.verify.place import Place
 from assembler.verify.violation import Rule, Violation, count_noun, rules_in
@@ -66,6 +68,8 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from _wrong_end(messages, model)
     yield from _wrong_marks(request)
     yield from _wrong_citations(messages)
+    sources = (part.at("source") for part in walk_parts(request, "messages", ("content",)))
+    yield from wrong_base64((each.at("data") for each in sources if each.at("type").text == "base64"), RULE["A18"])
     yield from _find_missing_tools(request, turns)
     yield from _wrong_thinking(request, turns)
 

@@ -79,6 +79,9 @@ BREACHES: Mapping[str, breach.Breach] = {
     "G5": breach.changed("function_call", lambda content: content.update(parts=[{"text": "a"}])),
     "G6": _change_parts("function_response", lambda parts: parts.append({"text": "a"})),
     "G7": breach.last({"role": "model", "parts": [{"text": "a"}]}),
+    "G9": breach.before_a_question(
+        {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": "[lost]"}}]}
+    ),
     "N2": _change_parts("function_response", lambda parts: parts[0]["function_response"].update(id="nobody")),
     "N3": breach.step_again,
     "S1": _change_parts("function_call", lambda parts: parts[-1]["function_call"].update(args="{}")),

@@ -1,4 +1,4 @@
-"""Gemini generateContent: rules G0 to G8.
+"""Gemini generateContent: rules G0 to G9.
 
 Half of G8 cannot be checked in one request: a thought signature must be unchanged. Only its presence is checked.
 """
@@ -21,6 +21,7 @@ from assembler.dialects.gemini.rules_of_parts import (
 )
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import L0, T1, T2, T3
+from assembler.verify.encoded import wrong_base64
 from assembler.verify.pairing import N2, N3, find_repeated, refs
 from assembler.verify.place import Place
 from assembler.verify.violation import Violation, count_noun, rules_in, shown
@@ -49,6 +50,8 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
         yield from _wrong_turn(turn)
     yield from _wrong_order(turns)
     yield from find_repeated(refs(call.at("id") for turn in turns for call in turn.calls), N3)
+    inline = (value_under(part, "inline_data") for turn in turns for part in turn.parts)
+    yield from wrong_base64((each.at("data") for each in inline), RULE["G9"])
     if turns and turns[-1].role == "model":
         yield RULE["G7"].broken(turns[-1].place.path, "the last content is the model's")
     if model is not None and _SIGNING.search(model.lower()):

@@ -43,6 +43,9 @@ BREACHES: Mapping[str, breach.Breach] = {
     "O6": breach.before_a_question(chat.WITHOUT_CONTENT),
     "O7": _change_first_function(name="look up"),
     "O10": breach.before_a_question({**chat.ANSWER, "function_call": None}),
+    "O11": breach.before_a_question(
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,[lost]"}}]}
+    ),
     "S5": breach.pinned,
     "N2": breach.doubled("tool"),
     "S1": _change_first_function(arguments={"q": "a"}),

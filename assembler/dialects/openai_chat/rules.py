@@ -1,4 +1,4 @@
-"""OpenAI Chat Completions: rules O0 to O9."""
+"""OpenAI Chat Completions: rules O0 to O11."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from itertools import chain
 from assembler.verify import chat
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import T4, Legal, wrong_choice
-from assembler.verify.foreign import S5
+from assembler.verify.encoded import wrong_data_urls
+from assembler.verify.foreign import S5, walk_parts
 from assembler.verify.pairing import N2, Pairing, Turn, find_repeated, find_unpaired
 from assembler.verify.place import Place, is_list
 from assembler.verify.shape import TEXT
@@ -63,6 +64,8 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
         for found in _wrong_ids(turn):
             yield found.as_accepted() if takes_long_ids else found
     yield from find_unpaired(turns, _PAIRING)
+    pictures = (part.at("image_url").at("url") for part in walk_parts(request, "messages", ("content",)))
+    yield from wrong_data_urls(pictures, RULE["O11"])
 
 
 def _wrong_turn(turn: Turn) -> Iterator[Violation]:

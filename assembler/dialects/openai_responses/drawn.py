@@ -80,6 +80,9 @@ BREACHES: Mapping[str, breach.Breach] = {
     "R3": breach.before_a_question({"type": "reasoning", "id": "rs_lost", "summary": []}),
     "N2": breach.doubled("function_call_output"),
     "N3": breach.doubled("function_call"),
+    "R4": breach.before_a_question(
+        {"role": "user", "content": [{"type": "input_image", "image_url": "data:image/png;base64,[lost]"}]}
+    ),
     "L1": breach.with_ids("call_", "call_" + "x" * 64),
     "S1": breach.changed("function_call", lambda item: item.update(arguments={"q": "a"})),
     "S3": breach.before_a_question({"role": "robot", "content": "a"}),

@@ -1,4 +1,4 @@
-"""OpenAI Responses: rules R0 to R3.
+"""OpenAI Responses: rules R0 to R4.
 
 One direction of R3 cannot be checked in a request: whether a reasoning item before an item is missing.
 """
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from assembler.verify import definitions, shape
 from assembler.verify.checker import Checker
 from assembler.verify.definitions import Definition, listed_tools, wrong_choice, wrong_definitions, wrong_name
+from assembler.verify.encoded import wrong_data_urls
+from assembler.verify.foreign import walk_parts
 from assembler.verify.neutral import N1
 from assembler.verify.pairing import N2, N3, find_repeated, refs
 from assembler.verify.place import Place
@@ -68,6 +70,8 @@ def check(request: Place, _model: str | None) -> Iterator[Violation]:
     yield from _wrong_pairs(given.objects(), stored)
     yield from _wrong_reasoning(given.objects())
     yield from _wrong_tools(request, tools)
+    pictures = (part.at("image_url") for part in walk_parts(request, "input", ("content", "output")))
+    yield from wrong_data_urls(pictures, RULE["R4"])
 
 
 def _read_kind(item: Place) -> str:
