@@ -246,6 +246,18 @@ def test_the_order_of_a_definitions_keys_is_nothing_to_a_template_that_sorts_the
         assert both[0] == both[1]
 
 
+@pytest.mark.parametrize("model", ["grok-4-1-fast-non-reasoning", "azure/grok-4-1-fast-non-reasoning"])
+def test_the_calls_of_a_turn_share_a_token_of_groks(model: str) -> None:
+    """10 recordings of crmne/ruby_llm (MIT), of three calls at once."""
+    call = called("{}")["tool_calls"][0]
+    one, two = (
+        {"role": "assistant", "content": None, "tool_calls": calls} for calls in ([call], [call, {**call, "id": "d"}])
+    )
+    assert tokens(model, USER, two, SUM, {**SUM, "tool_call_id": "d"}) - tokens(model, USER, one, SUM) == (
+        tokens(model, USER, one, SUM) - tokens(model, USER) - 6 - 1
+    )
+
+
 def test_a_past_call_of_qwen_costs_cerebras_what_the_open_template_writes() -> None:
     groq, cerebras = (tokens(model, USER, called("{}"), SUM) for model in ("qwen/qwen3-32b", "qwen-3-32b"))
     assert groq - cerebras == 8  # two recordings of one project
