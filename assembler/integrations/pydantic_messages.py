@@ -94,9 +94,8 @@ def join_pieces(messages: Sequence[Any], kept: Sequence[Piece]) -> list[Any]:
             together += parts
             continue
         own = messages[at]
-        same = {*map(id, parts)} == {
-            *map(id, own.parts)
-        }  # in the order of the request, which the framework makes again
+        # In the order of the request, which the framework makes again.
+        same = {*map(id, parts)} == {*map(id, own.parts)}
         together.append(own if same else dataclasses.replace(own, parts=parts))
     return together
 

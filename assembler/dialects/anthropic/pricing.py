@@ -204,8 +204,7 @@ def price_beginning(first: Message) -> Difference | None:
 
     It puts none before the server's own summary.
     """
-    begun = first.role == "assistant" and not is_compacted(first)
-    return BEGUN_BY_MODEL - NOTHING if begun else None
+    return None if is_compacted(first) else BEGUN_BY_MODEL - NOTHING
 
 
 def price_first_word(message: Message, count: TokenCounter) -> Difference:

@@ -150,7 +150,7 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
                 if family.declarations is Declarations.PYTHON:
                     texts.append(write_response(part.name or "", part.given))
                     return total([_CALL_SLACK, *beside])
-                texts += [part.name or "", *_write_response(part.given, family)]
+                texts += [part.name or "", *_list_texts_of_response(part.given, family)]
                 return total([family.result, *beside])
             texts.append(part.name or "")
             return family.result + total(_price_part(inner, family, texts) for inner in part.parts)
@@ -201,7 +201,7 @@ def _read_arguments(arguments: str) -> Any:
         return arguments
 
 
-def _write_response(value: object, family: Family) -> Iterable[str]:
+def _list_texts_of_response(value: object, family: Family) -> Iterable[str]:
     if family.writes_results:
         return [json.dumps(value, ensure_ascii=False, default=str)]
     return _list_words(value, family)
