@@ -61,9 +61,17 @@ def weighed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
-@pytest.mark.parametrize("strategy", [AT_QUESTION, CitedSources(), CitedSources(placement=Placement.TOOL), TEMPLATE])
+@pytest.mark.parametrize(
+    ("words", "strategy"),
+    [
+        pytest.param(words, strategy, marks=() if place % 2 == number else pytest.mark.slow)
+        for place, strategy in enumerate(
+            [AT_QUESTION, CitedSources(), CitedSources(placement=Placement.TOOL), TEMPLATE]
+        )
+        for number, words in enumerate([20, 1])
+    ],
+)
 @pytest.mark.parametrize("dialect", [*DIALECTS.values(), *ODD.values()], ids=[*DIALECTS, *ODD])
-@pytest.mark.parametrize("words", [1, 20])
 def test_no_document_is_left_out_with_which_the_whole_template_fits(dialect: Any, words: int, strategy: Any) -> None:
     """A template that repeats a long text, or writes one of its own, cost far more or less than estimated."""
     facts = [fact * words for fact in FACTS]
@@ -104,8 +112,22 @@ def costs_of_sources(dialect: Any, placement: Placement) -> dict[frozenset[int],
     return {frozenset(places): with_sources(dialect, AMPLE, Sending(layout, places)).count.upper for places in subsets}
 
 
-@pytest.mark.parametrize("max_tokens", [None, 260, 273])
-@pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
+@pytest.mark.parametrize(
+    ("placement", "max_tokens"),
+    [
+        (Placement.QUESTION, None),
+        (Placement.SYSTEM, 260),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in [
+                (Placement.SYSTEM, None),
+                (Placement.QUESTION, 260),
+                (Placement.SYSTEM, 273),
+                (Placement.QUESTION, 273),
+            ]
+        ),
+    ],
+)
 @pytest.mark.parametrize("dialect", [DIALECTS["chatml"], *ODD.values()], ids=["chatml", *ODD])
 def test_the_best_sources_are_taken_that_fit_as_the_template_writes_them(
     dialect: Any, placement: Placement, max_tokens: int | None

@@ -39,11 +39,16 @@ HISTORY: list[Any] = [
 ]
 POLICIES = [
     TrimOldest(),
-    TrimOldest(keep_turns=2),
-    TrimOldest(note="Older turns were left out."),
     TrimOldest(low_water=0.5),
-    [ClearToolResults(keep=0), TrimOldest()],
     [KeepRelevant(), Truncate(40)],
+    *(
+        pytest.param(policy, marks=pytest.mark.slow)
+        for policy in (
+            TrimOldest(keep_turns=2),
+            TrimOldest(note="Older turns were left out."),
+            [ClearToolResults(keep=0), TrimOldest()],
+        )
+    ),
 ]
 
 
