@@ -33,7 +33,8 @@ def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[st
         return message_dict
     failed = part.outcome in ("failed", "retried")
     if dialect == "gemini" and isinstance(message_dict["content"], str):
-        answered = {"name": part.tool_name, "response": _write_response(part, failed), "id": part.tool_call_id}
+        response = {"error": part.model_response_str(wrap_if_error=False)} if failed else _write_response(part)
+        answered = {"name": part.tool_name, "response": response, "id": part.tool_call_id}
         return {"role": "user", "parts": [{"function_response": answered}]}
     if holds_files(dialect, part):
         message_dict = {**message_dict, "content": _write_result(part, dialect)}
@@ -43,10 +44,8 @@ def in_form_of(dialect: str, part: Any, message_dict: dict[str, Any]) -> dict[st
     return message_dict
 
 
-def _write_response(part: Any, failed: bool) -> Any:
-    """Return a result as Gemini gets it: an error as a text, and as JSON what has a `$ref`, which it would look up."""
-    if failed:
-        return {"error": part.model_response_str(wrap_if_error=False)}
+def _write_response(part: Any) -> Any:
+    """Return a result as Gemini gets it: as a text of JSON if it has a `$ref`, which the API would look up."""
     given = json_value(part.model_response_object())
     refers = '"$ref": ' in json.dumps(given)
     return {"output": part.model_response_str(wrap_if_error=False)} if refers else given

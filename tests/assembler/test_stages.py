@@ -859,16 +859,16 @@ def test_a_continued_piece_shares_a_row_with_the_one_before_but_not_across_the_q
 @pytest.mark.parametrize(("awaits", "threads"), [(True, 2), (False, 3)])
 def test_an_awaited_summarizer_takes_no_thread(awaits: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[object] = []
-    in_a_thread = asyncio.to_thread
+    run = asyncio.BaseEventLoop.run_in_executor
 
-    async def to_thread(work: Callable[..., Any], *given: Any) -> Any:
+    def run_in_executor(loop: asyncio.BaseEventLoop, pool: Any, work: Callable[..., Any], *given: Any) -> Any:
         taken.append(work)
-        return await in_a_thread(work, *given)
+        return run(loop, pool, work, *given)
 
     async def later(*_: Any) -> str:
         return "s"
 
-    monkeypatch.setattr(asyncio, "to_thread", to_thread)
+    monkeypatch.setattr(asyncio.BaseEventLoop, "run_in_executor", run_in_executor)
     policy = Summarize(later if awaits else lambda *_: "s", 1)
     assembler = Assembler(Budget(120, counter=len), dialect=plain, on_overflow=policy)
     asyncio.run(assembler.add_messages([{"role": "user", "content": "x" * 50}] * 4).abuild())
