@@ -17,10 +17,10 @@ from assembler.dialects.api import Api
 from assembler.dialects.blocks.pricing import lone_text
 from assembler.dialects.blocks.unread_fields import price_unread
 from assembler.dialects.dialect import Emission, Opening
-from assembler.dialects.hosts.families import Family
 from assembler.dialects.hosts.pricing import price_system
 from assembler.dialects.mistral.api import API
-from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, family_of
+from assembler.dialects.mistral.calls_with_ids import write_with_ids
+from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, MistralFamily, family_of
 from assembler.dialects.mistral.pricing import price_message
 from assembler.dialects.mistral.wire import (
     definition,
@@ -134,7 +134,7 @@ class MistralPricer(MergingPricer):
     saves some tokens. The bound of a message with calls includes the bridge that may have to follow its answers.
     """
 
-    family: Family
+    family: MistralFamily
     count: TokenCounter
     bridged: bool = False
     """Whether the messages already contain every bridge."""
@@ -171,10 +171,13 @@ class MistralPricer(MergingPricer):
         if message.role == "assistant":
             parts = _strip_end(parts)
         role = "tool" if parts and all(type(part) is Result for part in parts) else message.role
-        bill = price_message(attrs.evolve(message, role=role, parts=parts), self.family, self.count)
+        calls = any(type(part) is Call for part in parts)
+        shown = write_with_ids(parts) if self.family.writes_ids else parts
+        bill = price_message(attrs.evolve(message, role=role, parts=shown), self.family, self.count)
+        bill += self.family.call_list if calls else NOTHING
         if message.role == "assistant" and fields_in(message.seen).get("prefix") is True:
             bill += NOTHING - Count(self.family.assistant.tokens)  # a prefix has no end token
-        return bill + self._bridge_price if not self.bridged and any(type(part) is Call for part in parts) else bill
+        return bill + self._bridge_price if calls and not self.bridged else bill
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""

@@ -6,7 +6,7 @@ import attrs
 
 from assembler.dialects.hosts.families import READERS, Family
 from assembler.dialects.prices.families import first_match, guess, is_forwarded, table_in
-from budgets.count import Tokens
+from budgets.count import NOTHING, Count, Tokens
 from budgets.models.names import bare
 
 VOCABULARY = "tekken"
@@ -16,7 +16,18 @@ SETTINGS = 12
 """Tokens that mistral-small and magistral-small add to every request (57 recordings of 2 repositories; in 2025 the
 models of these names had none)."""
 
-FAMILIES = table_in(__name__, Family, {"stand_in": READERS["stand_in"]})
+
+@attrs.frozen(kw_only=True)
+class MistralFamily(Family):
+    """One generation of Mistral's chat templates."""
+
+    writes_ids: bool = False
+    """Whether calls and results are JSON with the id of the call."""
+    call_list: Count = NOTHING
+    """What the calls of a message cost more together."""
+
+
+FAMILIES = table_in(__name__, MistralFamily, {"stand_in": READERS["stand_in"]})
 
 
 _DEFAULT_PROMPT: Tokens = 500
@@ -24,7 +35,7 @@ _DEFAULT_PROMPT: Tokens = 500
 (mistralai/Mistral-Small-3.2-24B-Instruct-2506, SYSTEM_PROMPT.txt). Mistral's own servers do not add it."""
 
 
-def family_of(model: str) -> Family:
+def family_of(model: str) -> MistralFamily:
     """The generation of a model. Any other name has no settings block, but the bound includes one.
 
     A gateway chooses the host, so its bound includes a host's own system text.
