@@ -5,6 +5,8 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from tests.interpreter import ran
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +38,7 @@ def pack(folder: Path, files: str) -> Path:
     return archive
 
 
+@pytest.mark.slow
 def test_a_program_prints_from_an_archive_what_it_prints_from_a_folder(tmp_path: Path) -> None:
     archive = pack(tmp_path, "*.*")
     first = "import sys; sys.path.insert(0, {!r})\n"

@@ -9,6 +9,7 @@ import pytest
 from assembler import Assembler, Truncate, verify
 from budgets import Budget
 from tests.assembler.one_price import APIS, GATEWAYS, Api, assembled, billed
+from tests.scaled import in_turns
 
 NAME = "look_up_the_weather"
 ASKED = {"role": "user", "content": "And?"}
@@ -32,13 +33,10 @@ def called(name: str = NAME, **others: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("api", [api for api in (*APIS, *GATEWAYS) if api.dialect != "plain"], ids=str)
-@pytest.mark.parametrize("name", [NAME, "look up: the weather"])
-@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-def test_an_answer_to_an_older_call_is_valid_and_costs_what_it_is_sent_as(
-    api: Api, name: str, answer: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize(("kind", "name"), in_turns(2, ANSWERS, [NAME, "look up: the weather"]))
+def test_an_answer_to_an_older_call_is_valid_and_costs_what_it_is_sent_as(api: Api, name: str, kind: str) -> None:
     """It was sent as a tool's answer, to a call that was not there, or without the name that the API requires."""
-    context = assembled(api, [ASKED, called(name), answer, ASKED]).build()
+    context = assembled(api, [ASKED, called(name), ANSWERS[kind], ASKED]).build()
     assert [str(found) for found in verify(context.request(), dialect=api.dialect)] == []
     assert context.count == billed(context, api)
 

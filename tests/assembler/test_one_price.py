@@ -47,7 +47,7 @@ from tests.assembler.one_price import (
 from tests.assembler.steps import Message, part, step, together
 from tests.assembler.strategies import LISTING
 from tests.budgets.toy_tokenizers import byte_level
-from tests.scaled import scaled
+from tests.scaled import in_turns, scaled
 
 SHAPES = ["openai_chat", "openai_responses", "anthropic", "gemini"]
 histories = st.sampled_from(SHAPES).flatmap(conversations)
@@ -101,9 +101,8 @@ SPELLINGS: dict[str, Callable[[list[str]], list[Message]]] = {
 }
 
 
-@pytest.mark.parametrize("spelled", SPELLINGS)
-@pytest.mark.parametrize("api", APIS, ids=str)
-def test_two_results_of_one_step_cost_what_they_are_sent_as(api: Api, spelled: str) -> None:
+@pytest.mark.parametrize(("spelled", "api"), in_turns(2, SPELLINGS, APIS), ids=str)
+def test_two_results_of_one_step_cost_what_they_are_sent_as(spelled: str, api: Api) -> None:
     for words in range(5):  # a share of each price is rounded up
         results = ["a " * words, "{}", json.dumps({"a": "é" * words})]
         costs_its_request(assembled(api, [{"role": "user", "content": "q"}, *SPELLINGS[spelled](results)]).build(), api)

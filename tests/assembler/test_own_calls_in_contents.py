@@ -12,6 +12,7 @@ from assembler import Assembler, Context, ConversationError, Truncate, count_req
 from assembler.conversation.messages import Call, read_message
 from budgets import Budget
 from tests.assembler.decorated import PNG
+from tests.scaled import in_turns
 
 Dict = dict[str, Any]
 ASKED: Dict = {"role": "user", "content": "q"}
@@ -38,6 +39,7 @@ PAIRS["tool_search"] = (
     {"type": "tool_search_call", "id": "i", "call_id": "c", "execution": "client", "arguments": {"q": "a b"}},
     {"type": "tool_search_output", "call_id": "c", "execution": "client", "tools": []},
 )
+
 MODELS = ["gpt-5", "gpt-4o", "grok-4.3", "kimi-k2", "qwen3-32b", "openrouter/z-ai/glm-4.6", "a-model-of-nobody"]
 GATEWAYS = ["openrouter/anthropic/claude-sonnet-4-5", "openrouter/google/gemini-2.5-flash"]
 SUMMARY: Dict = {"type": "compaction", "id": "cmp", "encrypted_content": "gAAA" * 30}
@@ -115,8 +117,7 @@ def places(call: Dict, output: Dict) -> Iterator[list[Dict]]:
     yield [of("system", call, output, SAID), ASKED]
 
 
-@pytest.mark.parametrize("kind", PAIRS)
-@pytest.mark.parametrize("model", [*MODELS, *GATEWAYS])
+@pytest.mark.parametrize(("kind", "model"), in_turns(2, PAIRS, [*MODELS, *GATEWAYS]))
 def test_a_call_in_a_content_costs_what_its_request_costs_at_every_place(kind: str, model: str) -> None:
     """Beside others, in a user's content, or with its output, it was priced otherwise than it is sent."""
     for history in places(*PAIRS[kind]):

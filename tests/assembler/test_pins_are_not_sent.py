@@ -11,6 +11,7 @@ import pytest
 from assembler import Assembler, ConversationError
 from budgets import Budget
 from tests.assembler.one_price import APIS, GATEWAYS, Api, costs_its_request
+from tests.scaled import in_turns
 
 SEALED = "q8Zk" * 30
 MESSAGES: Mapping[str, Mapping[str, Any]] = {
@@ -73,9 +74,10 @@ MESSAGES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("message", MESSAGES.values(), ids=MESSAGES.keys())
-@pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
-def test_a_pin_costs_nothing_and_is_sent_nowhere(api: Api, message: Mapping[str, Any]) -> None:
+@pytest.mark.parametrize(("kind", "api"), in_turns(2, MESSAGES, [*APIS, *GATEWAYS]), ids=str)
+def test_a_pin_costs_nothing_and_is_sent_nowhere(kind: str, api: Api) -> None:
+    message = MESSAGES[kind]
+
     def built(said: Mapping[str, Any]) -> Any:
         history = [{"role": "user", "content": "Is it late?"}, said, {"role": "user", "content": "And now?"}]
         return Assembler(Budget(1_000_000, model=api.model), dialect=api.dialect).add_messages(history).build()

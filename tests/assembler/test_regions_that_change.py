@@ -10,6 +10,7 @@ from assembler import Assembler, CitedSources, ContextLengthError, Placement, Tr
 from assembler.dialects import DIALECTS
 from budgets import Budget
 from tests.assembler.dialects import test_chat_template as templates
+from tests.scaled import in_turns
 
 MODELS = {"anthropic": "claude-sonnet-4-5", "gemini": "gemini-2.5-pro", "openai_chat": "gpt-4o"}
 EVERY = {**{name: DIALECTS[name] for name in MODELS}, "chatml": templates.DIALECTS["chatml"]}
@@ -41,9 +42,10 @@ def answer(assembler: Assembler) -> Any:
         return str(error)
 
 
-@pytest.mark.parametrize("how", ["instruction", "tools", "system message"])
-@pytest.mark.parametrize("placement", [Placement.SYSTEM, Placement.QUESTION])
-@pytest.mark.parametrize("dialect", EVERY)
+@pytest.mark.parametrize(
+    ("how", "placement", "dialect"),
+    in_turns(2, ["instruction", "tools", "system message"], [Placement.SYSTEM, Placement.QUESTION], EVERY),
+)
 def test_a_changed_region_is_laid_out_as_in_a_fresh_assembler(dialect: str, placement: Placement, how: str) -> None:
     whole = changed(assembler_at(dialect, 100_000, placement), how).build().count.upper
     for window in [*range(whole - 3, whole + 2), *range(whole // 2, whole, 41)]:

@@ -48,7 +48,7 @@ def test_a_text_and_a_call_in_chats_spelling_are_one_message_for_a_host_of_respo
 
 
 @pytest.mark.parametrize("api", [*APIS, *GATEWAYS], ids=str)
-@scaled(0.3)
+@scaled(0.1)
 @given(steps=STEPS, ladder=LADDERS, share=SHARES)
 @example([("openai_chat", ["Let me look."], True)], TRIM, 1.0)
 @example([("gemini", ["Let me look."], True)], TRIM, 1.0)

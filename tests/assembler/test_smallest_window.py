@@ -95,7 +95,7 @@ def _limit(floor: float, cap: float | None, priority: int) -> Limit | None:
         return None
 
 
-@scaled(1)
+@scaled(0.5)
 @given(
     limits=st.dictionaries(st.sampled_from(["instruction", "knowledge", "conversation"]), LIMITS, min_size=1),
     ladder=st.sampled_from([(Refuse(),), (TrimOldest(),), (Truncate(6), TrimOldest(low_water=0.5))]),

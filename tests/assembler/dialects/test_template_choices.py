@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.scaled import in_turns
+
 pytest.importorskip("transformers")
 
 from assembler import (
@@ -62,14 +64,8 @@ def weighed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    ("words", "strategy"),
-    [
-        pytest.param(words, strategy, marks=() if place % 2 == number else pytest.mark.slow)
-        for place, strategy in enumerate(
-            [AT_QUESTION, CitedSources(), CitedSources(placement=Placement.TOOL), TEMPLATE]
-        )
-        for number, words in enumerate([20, 1])
-    ],
+    ("strategy", "words"),
+    in_turns(2, [AT_QUESTION, CitedSources(), CitedSources(placement=Placement.TOOL), TEMPLATE], [20, 1]),
 )
 @pytest.mark.parametrize("dialect", [*DIALECTS.values(), *ODD.values()], ids=[*DIALECTS, *ODD])
 def test_no_document_is_left_out_with_which_the_whole_template_fits(dialect: Any, words: int, strategy: Any) -> None:
@@ -113,20 +109,7 @@ def costs_of_sources(dialect: Any, placement: Placement) -> dict[frozenset[int],
 
 
 @pytest.mark.parametrize(
-    ("placement", "max_tokens"),
-    [
-        (Placement.QUESTION, None),
-        (Placement.SYSTEM, 260),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [
-                (Placement.SYSTEM, None),
-                (Placement.QUESTION, 260),
-                (Placement.SYSTEM, 273),
-                (Placement.QUESTION, 273),
-            ]
-        ),
-    ],
+    ("placement", "max_tokens"), in_turns(3, [Placement.QUESTION, Placement.SYSTEM], [None, 273, 260])
 )
 @pytest.mark.parametrize("dialect", [DIALECTS["chatml"], *ODD.values()], ids=["chatml", *ODD])
 def test_the_best_sources_are_taken_that_fit_as_the_template_writes_them(
