@@ -15,7 +15,7 @@ from assembler import Assembler, Context, ContextLengthError, ConversationError,
 from assembler.policies import ClearReasoning, ClearToolResults, KeepRelevant, TrimOldest, TrimSteps, Truncate
 from budgets import Budget
 from tests.calls import calls_of
-from tests.scaled import scaled
+from tests.scaled import in_turns, scaled
 
 from .policies.drawn import NAMES, sessions
 
@@ -63,25 +63,23 @@ def assembled(api: Api, window: int, ladder: Policy | tuple[Policy, ...], histor
     return made.add_messages(history)
 
 
-@pytest.mark.parametrize(
-    "ladder",
-    [
-        (ClearToolResults(keep=0), TrimOldest()),
-        (Truncate(100), TrimOldest()),
-        (TrimSteps(keep=0), TrimOldest()),
-        (ClearReasoning(keep=0), ClearToolResults(keep=0)),
-        KeepRelevant(),
-        TrimOldest(),
-        TrimOldest(low_water=0.95),
-    ],
-    ids=["results", "texts", "steps", "reasoning first", "relevant", "oldest", "a mark"],
-)
-@pytest.mark.parametrize("api", [*CLAUDE, GEMINI], ids="{0[0]} {0[1]}".format)
-@pytest.mark.parametrize("over", [1, 600])
+LADDERS: dict[str, Policy | tuple[Policy, ...]] = {
+    "results": (ClearToolResults(keep=0), TrimOldest()),
+    "texts": (Truncate(100), TrimOldest()),
+    "steps": (TrimSteps(keep=0), TrimOldest()),
+    "reasoning first": (ClearReasoning(keep=0), ClearToolResults(keep=0)),
+    "relevant": KeepRelevant(),
+    "oldest": TrimOldest(),
+    "a mark": TrimOldest(low_water=0.95),
+}
+
+
+@pytest.mark.parametrize(("name", "api", "over"), in_turns(2, LADDERS, [*CLAUDE, GEMINI], [1, 600]), ids=str)
 def test_no_ladder_gives_up_more_than_three_results_for_a_request_that_is_a_result_too_long(
-    api: Api, ladder: Policy | tuple[Policy, ...], over: int
+    name: str, api: Api, over: int
 ) -> None:
     """51 of 60 results and turns went, because old reasoning was taken to be billed."""
+    ladder = LADDERS[name]
     history = of_gemini(30) if api is GEMINI else of_claude(30)
     whole = assembled(api, 10**6, TrimOldest(), history).build().count.upper
     context = assembled(api, whole - over, ladder, history).build()

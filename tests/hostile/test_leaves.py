@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -88,8 +89,9 @@ def tried(api: str, body: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("api", REQUESTS)
 def test_a_request_with_an_odd_value_in_any_place_is_taken_or_refused(api: str) -> None:
+    """Every second place, and all of them with every value in the slow test."""
     body, odd = REQUESTS[api]["body"], list(ODD.values())
-    for number, path in enumerate(places(body)):
+    for number, path in enumerate(islice(places(body), 0, None, 2)):
         tried(api, changed(body, path, odd[number % len(odd)]))
 
 
