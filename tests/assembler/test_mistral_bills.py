@@ -53,13 +53,14 @@ def test_older_templates_write_calls_and_results_as_json_with_ids(model: str, re
     assert with_call.tokens - billed(model).tokens == words(CALLS_AS_JSON) + words(written) + framing
 
 
-def test_an_id_that_is_made_legal_is_priced_as_it_is_sent() -> None:
-    call = {**CALL, "id": "call_that_has_a_long_id"}
+@pytest.mark.parametrize("call_id", ["call_that_has_a_long_id", "call_" * 20, "a b", ""])
+def test_an_id_that_is_made_legal_is_priced_as_it_is_sent(call_id: str) -> None:
+    call = {**CALL, "id": call_id}
     asked = [ASKED, {**CALLED, "tool_calls": [call]}, {**ANSWERED, "tool_call_id": call["id"]}]
     dialect = mistral
     context = Assembler(Budget(10**5, model="ministral-3b-latest"), dialect=dialect).set_messages(asked).build()
     sent = assembler.count_request(context.request(), dialect=dialect, model="ministral-3b-latest")
-    assert context.request()["messages"][1]["tool_calls"][0]["id"] != call["id"]
+    assert context.request()["messages"][1]["tool_calls"][0]["id"] != call_id
     assert sent == context.count
 
 

@@ -233,6 +233,47 @@ def test_a_sorted_definition_is_sent_as_it_was_given() -> None:
     assert counted == context.count
 
 
+def sorted_tool(form: str) -> dict[str, Any]:
+    schema = {**AS_SENT, "required": ["type", "city"]}
+    function = {"description": "d", "name": "look", "parameters": schema}
+    return {
+        "chat": {"function": function, "type": "function"},
+        "responses": {**function, "type": "function"},
+        "anthropic": {"description": "d", "input_schema": schema, "name": "look"},
+        "mcp": {"description": "d", "inputSchema": schema, "name": "look"},
+        "gemini": function,
+        "bedrock": {"toolSpec": {"description": "d", "inputSchema": {"json": schema}, "name": "look"}},
+    }[form]
+
+
+SENT_TO = [
+    ("openai_chat", "gpt-4o"),
+    ("openai_responses", "gpt-4o"),
+    ("openai_chat", "deepseek-v4-flash"),
+    ("openai_responses", "deepseek-v4-flash"),
+    ("mistral", "mistral-large-latest"),
+    ("anthropic", "claude-sonnet-4-5"),
+]
+
+
+@pytest.mark.parametrize("form", ["chat", "responses", "anthropic", "mcp", "gemini", "bedrock"])
+@pytest.mark.parametrize(("dialect", "model"), SENT_TO)
+def test_a_sorted_definition_of_any_form_costs_what_the_request_with_it_does(
+    dialect: str, model: str, form: str
+) -> None:
+    """Only a definition that goes out as it came shows that its order was lost: others are written anew."""
+    gathered = Assembler(Budget(10_000, model=model), dialect=DIALECTS[dialect]).set_tools([sorted_tool(form)])
+    context = gathered.add_messages(ASKED).build()
+    assert assembler.count_request(context.request(), dialect=DIALECTS[dialect], model=model) == context.count
+
+
+@pytest.mark.parametrize(("dialect", "model"), SENT_TO)
+def test_a_sorted_answer_schema_costs_what_the_request_with_it_does(dialect: str, model: str) -> None:
+    gathered = Assembler(Budget(10_000, model=model), dialect=DIALECTS[dialect]).set_output_schema(AS_SENT, name="it")
+    context = gathered.add_messages(ASKED).build()
+    assert assembler.count_request(context.request(), dialect=DIALECTS[dialect], model=model) == context.count
+
+
 def test_keys_that_are_no_texts_have_no_order_to_lose() -> None:
     def price(first: Any) -> Count:
         schema = {"properties": {first: {}, "b": {}}, "type": "object"}

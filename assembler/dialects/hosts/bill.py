@@ -39,7 +39,7 @@ from assembler.dialects.hosts.pricing import (
     price_tool,
     price_tools,
 )
-from assembler.dialects.openai.framing import OpenAIApi
+from assembler.dialects.openai.framing import SHAPE_OF, OpenAIApi
 from assembler.dialects.openai.unread_fields import price_unread
 from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
 from assembler.dialects.prices.graded import counts_for_openai, own_counter
@@ -230,7 +230,7 @@ class HostBill(JoiningPricer):
 
     def _order_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         """The tools in the order that is priced: as sent for a stand-in, whose constants were fitted to that order."""
-        return tools if self.family.stand_in else customary_tools(tools)
+        return tools if self.family.stand_in else customary_tools(tools, SHAPE_OF[self.api])
 
     def _price_tool(self, tool: Tool) -> Count:
         return price_tool(tool, self.family, self.count)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import attrs
 
 from assembler.conversation.messages import Call, Part, Result
-from assembler.dialects.writing.call_ids import make_nine_characters
+from assembler.dialects.mistral.shape import SHAPE
 
 
 def write_with_ids(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -23,12 +23,12 @@ def write_with_ids(parts: Sequence[Part]) -> tuple[Part, ...]:
 
 def _write_call(call: Call) -> dict[str, object]:
     written: dict[str, object] = {"name": call.name, "arguments": _read_json(call.arguments)}
-    return written | ({"id": make_nine_characters(call.id)} if call.id else {})
+    return written | ({"id": SHAPE.call_id(call.id)} if call.id else {})
 
 
 def _write_result(result: Result) -> Result:
     text = "".join(part for part in result.parts if isinstance(part, str))
-    call_id = make_nine_characters(result.call_id or "")
+    call_id = SHAPE.call_id(result.call_id or "")
     written = _write_json({"content": _read_json(text), "call_id": call_id})
     return attrs.evolve(result, parts=(written, *(part for part in result.parts if not isinstance(part, str))))
 

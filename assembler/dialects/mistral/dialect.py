@@ -22,6 +22,7 @@ from assembler.dialects.mistral.api import API
 from assembler.dialects.mistral.calls_with_ids import write_with_ids
 from assembler.dialects.mistral.families import SETTINGS, VOCABULARY, MistralFamily, family_of
 from assembler.dialects.mistral.pricing import price_message
+from assembler.dialects.mistral.shape import SHAPE
 from assembler.dialects.mistral.wire import (
     definition,
     in_chat_shape,
@@ -144,7 +145,8 @@ class MistralPricer(MergingPricer):
         texts = [piece.text for piece in pieces]
         each_piece = tuple(map(self._price_text, texts))
         each_tool = tuple(
-            price_in_order(*pair, self._price_tool) for pair in zip(tools, customary_tools(tools), strict=True)
+            price_in_order(*pair, self._price_tool)
+            for pair in zip(tools, customary_tools(tools, SHAPE.name), strict=True)
         )
         system = price_system("".join(texts), self.family, self.count)
         own_pieces, around_system = split_framing(system, each_piece)
@@ -219,7 +221,7 @@ class MistralPricer(MergingPricer):
         """Price all definitions as one JSON list between two control tokens."""
         if not tools:
             return NOTHING
-        texts = price_in_order(tools, customary_tools(tools), self._price_definitions)
+        texts = price_in_order(tools, customary_tools(tools, SHAPE.name), self._price_definitions)
         return self.family.tooling + estimate_with_slack(0, len(tools)) + texts
 
     def _price_definitions(self, tools: Sequence[Tool]) -> Count:

@@ -15,7 +15,7 @@ from assembler.conversation.messages.responses import join_steps
 from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.messages.results_first import results_first
 from assembler.dialects.blocks.pricing import lone_texts
-from assembler.dialects.openai.framing import Family
+from assembler.dialects.openai.framing import SHAPE_OF, Family
 from assembler.dialects.openai.pricing import (
     FUNCTION_ROLE,
     price_calls,
@@ -95,7 +95,7 @@ class OpenAIBill(JoiningPricer, abc.ABC):
 
     def _price_tools(self, tools: Sequence[Tool], has: Has) -> tuple[Count, list[Count]]:
         """Price all tools with the text around them, and each alone."""
-        ordered = customary_tools(tools)
+        ordered = customary_tools(tools, SHAPE_OF[self.family.api])
 
         def price(shown: Sequence[Tool]) -> Count:
             return price_tools(shown, self.family, self.count, has)

@@ -6,6 +6,7 @@ The values are in `families.toml` in the folder of each API, one row a family.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import attrs
@@ -15,6 +16,9 @@ from assembler.dialects.prices.families import Row
 from budgets.count import Grade, Tokens
 
 OpenAIApi: TypeAlias = Literal["chat", "responses"]
+
+SHAPE_OF: Mapping[OpenAIApi, str] = {"chat": "openai", "responses": "responses"}
+"""The shape of the messages and tools of each API."""
 
 ENVELOPE: Tokens = 4
 """The tokens around a message's text: `<|start|>`, the role, `<|message|>`, `<|end|>`. On Chat Completions, tools

@@ -31,9 +31,12 @@ _BY_NAME: Final = frozenset([PROPERTIES, "$defs", "definitions", "patternPropert
 Billed = TypeVar("Billed")
 
 
-def customary_tools(tools: Sequence[Tool]) -> Sequence[Tool]:
-    """The tools with the schemas of those whose order was lost in the customary order; if none was, `tools` itself."""
-    ordered = [_order_tool(tool) for tool in tools]
+def customary_tools(tools: Sequence[Tool], shape: str) -> Sequence[Tool]:
+    """The tools with the schemas of those whose order was lost in the customary order; if none was, `tools` itself.
+
+    Only definitions that an API of this shape gets as they were given: others are written anew, their schema as it is.
+    """
+    ordered = [_order_tool(tool) if tool.form(shape) is not None else tool for tool in tools]
     return tools if all(map(_are_same, ordered, tools)) else ordered
 
 
