@@ -187,3 +187,20 @@ def test_a_screenshot_that_is_asked_for_as_it_is_has_a_bound() -> None:
     small = Assembler(dialect=RESPONSES).add_messages([*history[:2], sized]).build()
     assert 100 < small.count.tokens < small.count.upper < 400
     assert small.request()["input"] == history
+
+
+COHERES: Dict = {"type": "document", "document": {"id": "d1", "data": {"text": "found " * 60}}}
+"""Cohere's second chat API, `ToolV2` results (cohere 7.3.1, DocumentToolContent, read 2026-11)."""
+
+
+@pytest.mark.parametrize("name", sorted(DIALECTS))
+def test_a_document_of_coheres_is_sent_as_it_came_on_chat_and_as_text_elsewhere(name: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
+    result = {"role": "tool", "tool_call_id": "c1", "content": [COHERES]}
+    history = [{"role": "user", "content": "q"}, {"role": "assistant", "content": None, "tool_calls": [call]}, result]
+    context = Assembler(dialect=DIALECTS[name]).set_tools([TOOL]).set_messages(history).build()
+    request = json.dumps(context.request())
+    assert "found found" in request
+    assert (json.dumps(COHERES) in request) == (name in ("openai_chat", "plain"))
+    assert context.count.upper > 60
+    assert [fault.rule for fault in verify(context.request(), dialect=name) if fault.rule != "S4"] == []

@@ -51,6 +51,19 @@ OF_LANG_CHAIN = (
 """The same of LangChain's own content, which no API accepts (langchain-core 1.7.2, content.py; for the first two
 langchain-google-genai 4.2; read 2026-11)."""
 
+OF_HOSTS = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
+"""Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since
+their cost cannot be estimated by the words in them."""
+
+KEYS_OF_A_FRAMEWORK = frozenset(["base64", "data", "mime_type", "url"])
+"""The keys of a file in LangChain's own form, which no API reads (langchain-core 1, read 2026-11)."""
+
+OF_COHERE = "document of words"
+"""A document of Cohere's, which has its words under `data`. Its second chat API has the form of Chat Completions."""
+
+KEYS_OF_ANTHROPIC = frozenset({"cache_control", "citations"})
+"""Keys of a text block that only Anthropic's Messages API accepts (reference, TextBlockParam, read 2026-11)."""
+
 OF_GEMINI = frozenset(
     [
         *("functionCall", "function_call", "functionResponse", "function_response", "inlineData", "inline_data"),

@@ -9,9 +9,13 @@ from typing import Any, TypeAlias, cast
 import attrs
 
 from assembler.conversation.messages.kinds import (
+    KEYS_OF_A_FRAMEWORK,
+    KEYS_OF_ANTHROPIC,
     OF_ANTHROPIC,
     OF_BEDROCK,
+    OF_COHERE,
     OF_GEMINI,
+    OF_HOSTS,
     OF_LANG_CHAIN,
     OF_MISTRAL,
     PIN,
@@ -96,16 +100,22 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         kind = _find_kind_by_key(part)
     if not isinstance(kind, str):
         raise ConversationError("a content part has no type; expected {'type': 'text', 'text': …}", index=index)
-    if kind in _MEDIA and "type" in part:
-        return Media(_MEDIA[kind], part), NEUTRAL if kind in part else FOREIGN
-    if kind == "file" and kind not in part and not _OF_A_FRAMEWORK.isdisjoint(part):
+    if kind in OF_HOSTS and "type" in part:
+        return Media(OF_HOSTS[kind], part), NEUTRAL if kind in part else FOREIGN
+    if kind == "file" and kind not in part and not KEYS_OF_A_FRAMEWORK.isdisjoint(part):
         return Media("document", part), FOREIGN
-    reader, shape = _READERS.get(kind) or (_opaque_reader(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
+    reader, shape = _find_reader(kind, part)
     if "type" not in part:
         shape = "bedrock"  # the only API whose parts name their kind by a key
-    elif kind == "text" and len(part) > 2 and not _ANTHROPIC_ONLY.isdisjoint(part):
+    elif kind == "text" and len(part) > 2 and not KEYS_OF_ANTHROPIC.isdisjoint(part):
         shape = "anthropic"
     return reader(part, index), shape
+
+
+def _find_reader(kind: str, part: Raw) -> tuple[Callable[[Raw, int], Part], str]:
+    if kind == "document" and "data" in fields_in(part, kind):
+        kind = OF_COHERE
+    return _READERS.get(kind) or (_opaque_reader(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
 
 
 def _make_pin_error(index: int) -> ConversationError:
@@ -346,13 +356,6 @@ def _read_lang_chain_call(part: Raw, index: int) -> Call:
     return call_of(part.get("name"), part.get("args"), id=part.get("id"), index=index)
 
 
-_MEDIA = {"audio": "audio", "audio_url": "audio", "video": "video", "video_url": "video"}
-"""Audio and video as hosts and frameworks spell them (vLLM, OpenRouter, LangChain, read 2026-11). They are media, since
-their cost cannot be estimated by the words in them."""
-
-_OF_A_FRAMEWORK = frozenset(["base64", "data", "mime_type", "url"])
-"""The keys of a file in LangChain's own form, which no API reads (langchain-core 1, read 2026-11)."""
-
 # One line for each kind of part: its reader, and the shape of the only provider that uses it.
 _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "text": (_read_text, NEUTRAL),
@@ -366,6 +369,7 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
     "input_file": (_media_reader("document"), "responses"),
     "image": (_media_reader("image"), "anthropic"),
     "document": (_read_document, "anthropic"),
+    OF_COHERE: (lambda part, _: Opaque("document", part, "openai"), "openai"),
     "thinking": (_read_thinking, "anthropic"),
     "redacted_thinking": (_read_thinking, "anthropic"),
     "tool_use": (_read_tool_use, "anthropic"),
@@ -385,11 +389,9 @@ _READERS: dict[str, tuple[Callable[[Raw, int], Part], str]] = {
 
 def is_kind_of_part(kind: str) -> bool:
     """Whether this is a known type of content part."""
-    return kind in _READERS or kind in _MEDIA
+    return kind in _READERS or kind in OF_HOSTS
 
 
-# Keys of a text block that only Anthropic's Messages API accepts (reference, TextBlockParam, read 2026-11).
-_ANTHROPIC_ONLY = frozenset({"cache_control", "citations"})
 # Keys that name the kind of a part (Bedrock Converse, ContentBlock). Text is near the end, because it may be beside
 # another; a mark is last, because it is the only kind without content.
 _UNTYPED = (
