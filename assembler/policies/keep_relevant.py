@@ -81,7 +81,7 @@ class KeepRelevant:
 
     def _score_turns(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """A finite number for each turn. Raises `PlanError` if the function returns anything else."""
-        name, answer = type(self).__name__, cast("object", self.score(question, texts))
+        name, answer = type(self).__name__, cast("object", self.score(question, [*texts]))
         try:
             scores = finite_numbers("score", answer)
         except BudgetError as error:

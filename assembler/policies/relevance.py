@@ -165,7 +165,7 @@ class Cosine:
         import numpy as np
 
         try:
-            vectors = np.asarray(self.embed(texts), dtype=np.float64)
+            vectors = np.asarray(self.embed([*texts]), dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise BudgetError("Cosine: embed must return vectors of one length") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -394,3 +394,27 @@ def test_a_score_gets_each_turns_words_a_line_each_and_never_its_thoughts() -> N
     asked.clear()
     built(history, 30, KeepRelevant(told, keep_turns=2, questions=2))
     assert asked == [("second\nthird", ['first\nlet me\nlook {"at":1}\nr\nr\ndone'])]
+
+
+def vector_of(text: str) -> list[float]:
+    return [1.0, float("apples" in text)]
+
+
+def in_batches(texts: Sequence[str]) -> list[list[float]]:
+    """Takes the texts off the list that it was given, one by one, as a loop over batches may."""
+    given, found = cast("list[str]", texts), list[list[float]]()
+    while given:
+        found.append(vector_of(given.pop(0)))
+    return found
+
+
+def shares_apples(_question: str, texts: Sequence[str]) -> list[float]:
+    return [apples for _, apples in in_batches(texts)]
+
+
+@pytest.mark.parametrize("score", [shares_apples, Cosine(in_batches)], ids=["score", "embed"])
+def test_a_function_may_use_up_the_list_of_texts_that_it_gets(score: Any) -> None:
+    """The list was read again afterwards: an error that named 0 texts, or a bare IndexError."""
+    history = said("apples", "yes", "pears", "no", "apples?")
+    kept = left(history, by_hand.cost(history) - 1, KeepRelevant(score, keep_turns=1))
+    assert kept == wanted([*history[:2], history[-1]])
