@@ -68,7 +68,18 @@ class Priced:
 
     def count(self, text: str) -> Tokens:
         """The upper bound of what a text adds to a message, in this dialect."""
-        return self.price(user_message(text)).upper - self.price(user_message("")).upper
+        if not text:
+            return 0
+        around = self.prices.around_text
+        if around is None:
+            around = self.prices.around_text = self._price_around_text()
+        return self.price(user_message(text)).upper - around
+
+    def _price_around_text(self) -> Tokens:
+        """The upper price of a user message without its text. Some APIs take no empty message, and get words in its
+        place: there a message of one letter, which every vocabulary has, costs less.
+        """
+        return min(self.price(user_message("")).upper, self.price(user_message("a")).upper - 1)
 
     def message(self, index: int) -> Count:
         """The price of one message, as it was added. Reasoning that is no longer billed costs nothing."""

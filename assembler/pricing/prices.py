@@ -31,6 +31,7 @@ class Prices:
     __slots__ = (
         "adding_up",
         "all_turns",
+        "around_text",
         "beyond",
         "fitting",
         "forgetting",
@@ -95,6 +96,8 @@ class Prices:
         """The same by the least that they may cost as they are sent."""
         self.fitting: tuple[Tokens, int, int] | None = None
         """The newest turns that last fitted: tokens left, start, stop."""
+        self.around_text: Tokens | None = None
+        """The upper price of a user message without that of its text."""
         self.replays = Replays()
         """Where policies' replays of the history ended. Forgotten when a message changes."""
         self.rewritten = Rewritten()

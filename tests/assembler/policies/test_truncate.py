@@ -13,9 +13,10 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assembler import Assembler
 from assembler.policies import Truncate
 from assembler.policies.truncate import EMPTIED, MARKER, cut_json, cut_text, graphemes
-from budgets import tiktoken_counter
+from budgets import Budget, tiktoken_counter
 from tests.assembler import by_hand
 from tests.assembler.by_hand import History, Message
 
@@ -235,3 +236,24 @@ def test_a_text_too_small_for_the_marker_stays() -> None:
 def test_an_unknown_end_is_refused_at_construction() -> None:
     with pytest.raises(ValueError, match="where"):
         Truncate(5, where="middle")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "model"),
+    [
+        ("openai_chat", "gpt-4o"),
+        ("anthropic", "claude-sonnet-4-5"),
+        ("bedrock", "anthropic.claude-sonnet-4-5"),
+        ("gemini", "gemini-2.5-flash"),
+        ("mistral", "mistral-large-latest"),
+    ],
+)
+@pytest.mark.parametrize("most", [20, 33])
+def test_a_shortened_text_costs_no_more_than_it_may_in_any_dialect(dialect: str, model: str, most: int) -> None:
+    """On Claude and Gemini it cost 4 more: a text was counted as what it costs beyond the words for an empty one."""
+    long = " ".join(f"w{number}" for number in range(100))
+    history = [{"role": "user", "content": long}, {"role": "assistant", "content": "ok"}, ("user", "x")]
+    budget = Budget(120, model=model)
+    context = Assembler(budget, dialect=dialect, on_overflow=Truncate(most)).add_messages(history).build()
+    kept: Any = context.messages[0]
+    assert most - 2 <= budget.token_counter(kept["content"]) <= most
