@@ -39,6 +39,8 @@ class Family(Row):
     """The framing of a system text in a request without tools and thinking."""
     system_beside: Count
     """The framing of a system text in a request with tools or thinking, which separates the sections of the prompt."""
+    trims_system: bool = False
+    """Whether the model is shown a system text without the blanks around it."""
     inline_system: Count
     """What a system message among the turns costs on top of `message`."""
     thinking_enabled: Count

@@ -15,6 +15,7 @@ from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.billed_settings import MODES, find_answer_format, read_choice, read_known_type
 from assembler.dialects.anthropic.blocks import sends
 from assembler.dialects.anthropic.families import FAMILIES, Family
+from assembler.dialects.anthropic.system_text import price_system, price_system_edges
 from assembler.dialects.blocks.pricing import (
     as_sent,
     lone_text,
@@ -85,8 +86,8 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
             tools=tuple(self._grade_count(claude.price_tool(tool, self.family, self.count)) for tool in tools),
             tooling=claude.price_tooling(tools, self.family, self.count),
             framing=self.family.opening
-            + claude.price_system(self.family, has)
-            + claude.price_system_edges(of_system, self.family, has, self.count),
+            + price_system(self.family, has)
+            + price_system_edges(of_system, self.family, has, self.count),
         )
 
     def message(self, message: Message) -> Count:

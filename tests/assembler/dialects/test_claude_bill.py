@@ -13,6 +13,7 @@ from assembler.conversation.messages.message import Call, Message, Opaque, Part,
 from assembler.dialects import anthropic, bedrock
 from assembler.dialects.anthropic import pricing as claude
 from assembler.dialects.anthropic.families import FAMILIES, Family, family_of
+from assembler.dialects.anthropic.system_text import price_system
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
 from budgets import Budget, Count, Grade, claude_counter, tiktoken_counter, toktok_counter
@@ -281,9 +282,9 @@ def test_a_forced_tool_rules_out_the_price_of_thinking() -> None:
 
 def test_a_system_text_has_a_framing_beside_tools() -> None:
     family = family_of(SONNET)
-    assert claude.price_system(family, Has.TOOLS) == Count(0)
-    assert claude.price_system(family, Has.SYSTEM).tokens == 0
-    assert claude.price_system(family, Has.SYSTEM | Has.TOOLS).tokens == 1
+    assert price_system(family, Has.TOOLS) == Count(0)
+    assert price_system(family, Has.SYSTEM).tokens == 0
+    assert price_system(family, Has.SYSTEM | Has.TOOLS).tokens == 1
 
 
 def test_the_bound_of_thinking_beside_tools_includes_interleaving_which_only_a_header_enables() -> None:

@@ -109,3 +109,39 @@ def test_a_build_that_ends_with_the_assistant_is_priced_like_its_request() -> No
     counted = count_request(built.request(), dialect=anthropic, model=SONNET)
     assert built.count == counted
     assert counted.tokens == billed(user("Answer in JSON."), {"role": "assistant", "content": "{"})
+
+
+def test_a_definition_is_written_with_escapes_of_all_that_is_not_ascii() -> None:
+    """As patvice/ruby_llm-mcp and Mirascope/mirascope were billed: a surrogate pair is two escapes."""
+    of = claude_counter(SONNET)
+    as_character, as_escape = (billed(user("q"), tools=[{**WEATHER, "description": text}]) for text in ("🧮 Adds.", ""))
+    written = '{"description": "\\ud83e\\uddee Adds.", "name": "weather"', '{"name": "weather"'
+    assert as_character - as_escape == of(written[0]) - of(written[1])
+
+
+@pytest.mark.parametrize(
+    ("model", "shown"), [("claude-3-5-sonnet-20241022", True), ("claude-3-7-sonnet-latest", True), (SONNET, False)]
+)
+@pytest.mark.parametrize("text", ["Be terse. ", "\n    Be terse.\n    ", "\n    Say that all of it is known.\n  "])
+def test_claude_3_is_shown_a_system_text_without_blanks_around_it(model: str, shown: bool, text: str) -> None:
+    """Recorded by tidyverse/ellmer and DataDog/dd-trace-py."""
+    padded, bare = (billed(user("q"), model=model, system=one, tools=[WEATHER]) for one in (text, text.strip()))
+    assert (padded == bare) is shown
+
+
+def test_a_build_for_claude_3_counts_a_padded_system_text_as_it_is_billed() -> None:
+    model = "claude-3-5-sonnet-20241022"
+    built = Assembler(Budget(10_000, model=model)).add_instruction("\n  Be terse.\n ").add_message(user("q")).build()
+    assert built.count == count_request(built.request(), dialect=anthropic, model=model)
+
+
+@pytest.mark.parametrize(("model", "more"), [(SONNET, 0), ("claude-sonnet-4-6", 1)])
+def test_an_answer_format_alone_costs_one_more_since_claude_4_6(model: str, more: int) -> None:
+    """Recorded by tidyverse/ellmer: 211 tokens for Claude 4.6."""
+    shown = {"type": "string", "description": "Name of the author"}, {"type": "string", "description": "Content title"}
+    properties = dict(zip(("author", "title"), shown, strict=True))
+    schema = {"type": "object", "description": "", "properties": properties, "required": ["title", "author"]}
+    schema["additionalProperties"] = False
+    asked = {"format": {"type": "json_schema", "schema": schema}}
+    apples = user("Apples are tasty. By Hadley Wickham.")
+    assert billed(apples, model=model, output_config=asked) == 210 + more
