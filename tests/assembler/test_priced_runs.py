@@ -122,5 +122,5 @@ def test_a_message_is_priced_beside_eight_before_it_and_a_longer_run_is_compared
 
 
 def test_a_messages_price_in_any_spelling_is_that_of_its_text() -> None:
-    ledger = ledger_of("ab", {"": Count(3), "word": Count(9, Grade.BOUNDED, 12)})
+    ledger = ledger_of("ab", {"": Count(3), "a": Count(4), "word": Count(9, Grade.BOUNDED, 12)})
     assert (ledger.price(user_message("word")).upper, ledger.count("word")) == (12, 12 - 3)

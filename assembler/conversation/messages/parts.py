@@ -104,18 +104,13 @@ def read_part(item: object, *, index: int) -> tuple[Part, str]:
         return Media(OF_HOSTS[kind], part), NEUTRAL if kind in part else FOREIGN
     if kind == "file" and kind not in part and not KEYS_OF_A_FRAMEWORK.isdisjoint(part):
         return Media("document", part), FOREIGN
-    reader, shape = _find_reader(kind, part)
+    known = OF_COHERE if kind == "document" and "data" in fields_in(part, kind) else kind
+    reader, shape = _READERS.get(known) or (_opaque_reader(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
     if "type" not in part:
         shape = "bedrock"  # the only API whose parts name their kind by a key
     elif kind == "text" and len(part) > 2 and not KEYS_OF_ANTHROPIC.isdisjoint(part):
         shape = "anthropic"
     return reader(part, index), shape
-
-
-def _find_reader(kind: str, part: Raw) -> tuple[Callable[[Raw, int], Part], str]:
-    if kind == "document" and "data" in fields_in(part, kind):
-        kind = OF_COHERE
-    return _READERS.get(kind) or (_opaque_reader(NEUTRAL if "type" in part else "bedrock"), NEUTRAL)
 
 
 def _make_pin_error(index: int) -> ConversationError:
