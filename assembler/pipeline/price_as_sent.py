@@ -81,6 +81,8 @@ class PricedRequest:
     """The request without its list of messages."""
     head: list[Any]
     """The system messages at the beginning of the list."""
+    options: Mapping[str, Any]
+    """What the request asks for beside its regions."""
     fixed: Count
     """The cost of everything but the steps."""
     entries: list[Any]
@@ -117,9 +119,10 @@ def price_request(
         heads = _find_end_of_head(dialect, listed)
     head, entries = listed[:heads], listed[heads:] if heads else listed
     if known is not None and known.head == head and known.other_fields == other_fields:
-        fixed = known.fixed
+        options, fixed = known.options, known.fixed
     else:
-        fixed = priced_layout(pricer.when_sent(), dialect.parse({**other_fields, key: head}))
+        layout = dialect.parse({**other_fields, key: head})
+        options, fixed = layout.options, priced_layout(pricer.when_sent(), layout)
     place, kept = (0, range(0)) if known is None else _find_kept_steps(known, entries)
     starts, steps = list[int](), list[PricedStep]()
     if place:
@@ -138,10 +141,10 @@ def price_request(
     count = total([step.price for step in steps], fixed)
     if steps:
         found = [step.behind for step in steps[1:] if step.behind is not None]
-        found += price_ends(pricer, steps[0].messages, steps[-1].messages)
+        found += price_ends(pricer, steps[0].messages, steps[-1].messages, options)
         if found:
             count += add_differences(found)
-    return PricedRequest(other_fields, head, fixed, entries, starts, steps, count)
+    return PricedRequest(other_fields, head, options, fixed, entries, starts, steps, count)
 
 
 def _price_steps(

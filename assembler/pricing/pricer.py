@@ -11,7 +11,7 @@ import enum
 import functools
 import itertools
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, cast, runtime_checkable
 
 import attrs
@@ -177,8 +177,10 @@ class MergingPricer(Pricer, Protocol):
         """What a message costs more or less after `before`, None for the first. Returns None for no difference."""
         return None
 
-    def difference_at_end(self, message: Message) -> Difference | None:
-        """What the last message of a request costs less because it is the last. Returns None for no difference."""
+    def difference_at_end(self, message: Message, options: Mapping[str, Any]) -> Difference | None:
+        """What the last message of a request with these options costs less because it is the last. Returns None for no
+        difference.
+        """
         return None
 
     def spares(self) -> Tokens:
@@ -218,7 +220,7 @@ def priced_request(pricer: Pricer, layout: Layout) -> Count:
     question_at = max((0, *(place for place, message in enumerate(layout.messages) if pricer.ends_reasoning(message))))
     fixed = priced_layout(pricer.when_sent(), attrs.evolve(layout, messages=(), options={}))
     price = fixed + price_sent(pricer, layout.messages, question_at)
-    price += add_differences(price_ends(pricer, layout.messages, layout.messages))
+    price += add_differences(price_ends(pricer, layout.messages, layout.messages, layout.options))
     return price + pricer.when_sent().options(layout) if layout.options else price
 
 
@@ -296,12 +298,14 @@ def price_sent(pricer: MergingPricer, messages: Sequence[Message], question_at: 
     return price
 
 
-def price_ends(pricer: MergingPricer, first: Sequence[Message], last: Sequence[Message]) -> list[Difference]:
+def price_ends(
+    pricer: MergingPricer, first: Sequence[Message], last: Sequence[Message], options: Mapping[str, Any]
+) -> list[Difference]:
     """What a request costs more or less because of the first of these messages, and because of the last of those."""
     found = list[Difference]()
     if first and (more := pricer.difference_after(first[0], None)) is not None:
         found.append(more)
-    if last and (more := pricer.difference_at_end(last[-1])) is not None:
+    if last and (more := pricer.difference_at_end(last[-1], options)) is not None:
         found.append(more)
     return found
 

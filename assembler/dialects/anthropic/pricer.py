@@ -133,10 +133,13 @@ class AnthropicPricer(MergingPricer, JoiningPricer):
             return claude.price_beginning(message) if message.role == "assistant" else None
         return claude.price_behind(message, before, self.family, self.count)
 
-    def difference_at_end(self, message: Message) -> Difference | None:
-        """Price words of the assistant's at the end, which it goes on with."""
-        continued = message.role == "assistant" and message.parts and type(message.parts[-1]) is str
-        return claude.CONTINUED if continued else None
+    def difference_at_end(self, message: Message, options: Mapping[str, Any]) -> Difference | None:
+        """Price words of the assistant's at the end, which it goes on with, and results before a call of any tool."""
+        if message.role == "assistant":
+            return claude.CONTINUED if message.parts and type(message.parts[-1]) is str else None
+        if not options or not message.has_only_results:
+            return None
+        return claude.price_forced_answer(read_choice(self.as_messages(options).get("tool_choice")), self.family)
 
     def forgets_reasoning(self) -> bool:
         """Whether at a question the API drops all earlier reasoning, unbilled: up to Claude 4.5."""

@@ -291,6 +291,16 @@ def price_tooling(tools: Sequence[Tool], family: Family, count: TokenCounter, *,
             assert_never(choice.type)
 
 
+def price_forced_answer(choice: Choice, family: Family) -> Difference | None:
+    """What results at the end cost less if the model must call a tool, any of them: they await no words then.
+
+    Recorded of 4.0 and 4.5 alone, by 2 projects, to the token in all 69 rows. The bound does without it.
+    """
+    if choice.type != "any" or not family.awaiting.tokens:
+        return None
+    return Difference(-family.awaiting.tokens, Grade.BOUNDED)
+
+
 def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Self, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, TypeVar
 
 import attrs
 
@@ -97,9 +97,9 @@ class RuledMergingPricer(RuledPricer, MergingPricer):
         """The rules' pricer for sent messages, with its prices changed in the same way."""
         return attrs.evolve(self, rules=self.rules.when_sent())
 
-    def difference_at_end(self, message: Message) -> Difference | None:
+    def difference_at_end(self, message: Message, options: Mapping[str, Any]) -> Difference | None:
         """Delegate to the rules."""
-        return self.rules.difference_at_end(message)
+        return self.rules.difference_at_end(message, options)
 
     def spares(self) -> Tokens:
         """Delegate to the rules."""

@@ -145,3 +145,38 @@ def test_an_answer_format_alone_costs_one_more_since_claude_4_6(model: str, more
     asked = {"format": {"type": "json_schema", "schema": schema}}
     apples = user("Apples are tasty. By Hadley Wickham.")
     assert billed(apples, model=model, output_config=asked) == 210 + more
+
+
+CALLED = [
+    {"role": "user", "content": "Is it warm?"},
+    {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "weather", "input": {}}]},
+    {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "20 degrees"}]},
+]
+
+
+@pytest.mark.parametrize(("model", "saved"), [(SONNET, 1), ("claude-sonnet-4-0", 1), ("claude-sonnet-5", 0)])
+def test_results_at_the_end_cost_no_more_before_a_call_of_any_tool(model: str, saved: int) -> None:
+    """Recorded by Mirascope/mirascope and pydantic/pydantic-ai."""
+
+    def more(*messages: Any) -> int:
+        prices = (
+            billed(*messages, model=model, tools=[WEATHER], tool_choice={"type": kind}) for kind in ("any", "auto")
+        )
+        return next(prices) - next(prices)
+
+    answered = [*CALLED, {"role": "assistant", "content": "Yes."}, {"role": "user", "content": "And now?"}]
+    assert more(*CALLED[:1]) == more(*answered) == more(*CALLED) + saved
+
+
+@pytest.mark.parametrize("dialect", [anthropic, bedrock])
+@pytest.mark.parametrize("choice", ["required", "auto", "weather"])
+def test_a_build_that_ends_with_results_is_priced_like_its_request(dialect: Any, choice: str) -> None:
+    model = SONNET if dialect is anthropic else f"anthropic.{SONNET}"
+    assembler = Assembler(Budget(10_000, model=model), dialect=dialect).add_messages(CALLED[:1])
+    assembler.set_tools([WEATHER], choice=choice)
+    for message in CALLED[1:]:
+        assembler.add_message(message)
+    built = assembler.build()
+    assert built.count == count_request(built.request(), dialect=dialect, model=model)
+    later = assembler.add_message(("user", "Thanks.")).build()  # what the build before it priced is known
+    assert later.count == count_request(later.request(), dialect=dialect, model=model)
