@@ -21,6 +21,7 @@ from assembler.integrations.call_settings import serial_calls, tool_choice
 from assembler.integrations.fitting import CONVERSATIONS, Asked, Fitting, LastCall
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.pydantic_messages import Piece, join_pieces, pieces, rewrite_piece
+from assembler.integrations.pydantic_prompts import open_with, split_prompts
 from assembler.regions.output_schema import OutputSchema
 from budgets.errors import from_extra
 
@@ -89,15 +90,18 @@ class FitContext(LastCall, AbstractCapability[Any]):  # type: ignore[misc,unused
         )
         heads += filter(_is_note, read)
         history = [piece for piece in read if not _is_note(piece)]
-        sent_pieces = [*heads, *_pin_question(history, messages, ctx)]
         settings: Mapping[str, Any] = request_context.model_settings or {}
         options = (*serial_calls(settings.get("parallel_tool_calls")), *_read_thinking(model, settings, sent, dialect))
         tools = self._fitting.priced(_define_tools(sent, dialect))
         choice = tool_choice(_read_choice(model, settings, sent), tools)
+        prompts, history = split_prompts(history, dialect)
+        opening = open_with([*prompts, *heads], dialect) if tools else [*prompts, *heads]
+        sent_pieces = [*opening, *_pin_question(history, messages, ctx)]
         asked = Asked(own, tools, _read_answer(sent, dialect), choice, options=options)
         context = await self._fitting.afit([piece.message_dict for piece in sent_pieces], asked, run=_identify_run(ctx))
         kept = kept_objects(context.inside, sent_pieces, rewritten=rewrite_piece, of_summary=_make_summary)
-        changes: dict[str, Any] = {"messages": join_pieces(messages, kept[len(heads) :])}
+        own_pieces = [*kept[: len(prompts)], *kept[len(opening) :]]
+        changes: dict[str, Any] = {"messages": join_pieces(messages, own_pieces)}
         if context.system not in (None, own):
             added = context.system if own is None else context.system.removeprefix(own).lstrip("\n")
             parts = [*(parameters.instruction_parts or ()), InstructionPart(content=added)]

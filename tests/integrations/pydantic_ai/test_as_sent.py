@@ -86,11 +86,23 @@ INSTRUCTIONS: Any = ["You plan trips.", lambda: "Today is Monday."]
     [
         (look_up, {"instructions": INSTRUCTIONS}),
         (look_up, {"instructions": INSTRUCTIONS, "output_type": NativeOutput(Trip)}),
+        (look_up, {"system_prompt": ["You plan trips\n", "\nToday is Monday\n"]}),
+        (look_up, {"system_prompt": ["You plan trips"], "instructions": "Speak English"}),
+        (look_up, {"instructions": "Speak English"}),
         (look_up, {"model_settings": ONE_BY_ONE}),
         (refusing, {}),
         (listed, {}),
     ],
-    ids=["instructions", "an answer format", "one call at a time", "a retry", "a list"],
+    ids=[
+        "instructions",
+        "an answer format",
+        "prompts",
+        "a prompt and instructions",
+        "an instruction",
+        "one call at a time",
+        "a retry",
+        "a list",
+    ],
 )
 def test_each_body_costs_what_was_counted(api: str, tool: Any, options: dict[str, Any]) -> None:
     sent, counted, faults = run(APIS[api], tool, options)
