@@ -40,16 +40,33 @@ class Row(Value):
 _OURS = "a bound of ours: nothing is published"
 
 TABLE: tuple[Row, ...] = (
-    Row(r"bash_20\d+", 245 + 350, 1_000, "Anthropic, Bash tool: 245 input tokens, on top of the prompt of any tool"),
+    Row(
+        r"bash_20\d+",
+        325 + 350,
+        1_100,
+        "Anthropic, Bash tool, Pricing: 325 input tokens, 244 up to Claude 4.6, on top of the prompt of any tool",
+    ),
     Row(r"text_editor_20\d+", 700 + 350, 1_400, "Anthropic, Text editor tool: 700 input tokens, on top of that prompt"),
     Row(
-        r"computer(_toolset)?_20\d+",
+        r"computer_toolset_20\d+",
+        4_590,
+        6_000,
+        "Anthropic, Pricing, Computer use tool: 4,500 to 4,590 with its default members and the prompt of any tool",
+    ),
+    Row(
+        r"browser_toolset_20\d+",
+        6_670,
+        9_000,
+        "Anthropic, Pricing, Browser use tool: 6,600 to 6,670 in the same way, 880 more with all optional members",
+    ),
+    Row(
+        r"computer_20\d+",
         735 + 499,
         2_400,
         "Anthropic, Computer use: 735 input tokens a definition, 466 to 499 of prompt",
     ),
     Row(r"memory_20\d+", 700, 2_000, _OURS),
-    Row(r"(web_search|web_fetch|code_execution|advisor|browser_toolset)_20\d+", 900, 4_000, _OURS),
+    Row(r"(web_search|web_fetch|code_execution|advisor)_20\d+", 900, 4_000, _OURS),
     Row(
         r"tool_search_tool_\w+",
         500,

@@ -240,3 +240,24 @@ def test_a_custom_tool_costs_in_another_api_what_is_sent_there(home: str, own: s
     assert sent.tokens <= context.count.upper
     assert context.count.tokens <= sent.upper
     assert "custom tool(s) of OpenAI sent as functions" in " ".join(str(context.report).split())
+
+
+@pytest.mark.parametrize(
+    ("kind", "published", "most"),
+    [
+        ("bash_20250124", 325 + 286, 325 + 675),
+        ("computer_toolset_20260801", 4_590, 4_590),
+        ("browser_toolset_20260801", 6_670, 6_670 + 880),
+    ],
+)
+def test_a_tool_of_anthropics_costs_about_what_is_published_for_it_and_no_more_than_its_bound(
+    kind: str, published: int, most: int
+) -> None:
+    """Claude API docs, Pricing, "Specific tool pricing", read 2026-11."""
+    request: Dict = {"messages": [{"role": "user", "content": "q"}]}
+    plain = count_request(request, dialect="anthropic", model="claude-opus-5")
+    asked = count_request(
+        {**request, "tools": [{"type": kind, "name": "own"}]}, dialect="anthropic", model="claude-opus-5"
+    )
+    assert asked.tokens - plain.tokens == pytest.approx(published, rel=0.15)
+    assert asked.upper - plain.upper >= most
