@@ -49,6 +49,10 @@ class Family(Row):
     thinking_adaptive: Count
     keeps_thinking: bool
     """Whether the reasoning of past turns is billed. If not, only that of a running tool loop is."""
+    seal_header: int
+    """The characters of a signature of reasoning that hold no reasoning."""
+    seal_characters: float
+    """How many characters of the rest are a token of the reasoning."""
     tool: Count
     call: Count
     parallel: Count

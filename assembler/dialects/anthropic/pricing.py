@@ -29,7 +29,8 @@ from assembler.dialects.anthropic.families import (
     TASK_BUDGET,
     Family,
 )
-from assembler.dialects.prices.families import estimate_with_slack, guess
+from assembler.dialects.anthropic.kept_reasoning import price_thinking
+from assembler.dialects.prices.families import estimate_with_slack
 from assembler.dialects.prices.key_order import customary_schema, price_in_order
 from assembler.pricing.opaque import add_words
 from assembler.pricing.pricer import Has
@@ -49,13 +50,6 @@ _WORD = 24
 _DIGIT = "1"
 _TAG = "antml:"
 """The prefix of Claude's tags. With it, recorded calls are priced to the token, whatever their arguments."""
-_KEPT_THINKING = 30
-"""What past reasoning costs beyond its readable text, which is a summary, if past turns keep it (8 recordings of one
-repository: 5 to 46)."""
-_RUNNING_THINKING = estimate_with_slack(7, 5)
-"""What the reasoning of a running tool loop costs around its text."""
-_HIDDEN_THINKING = guess(180, 400)
-"""Past reasoning without readable text (4 recordings of one repository: 166 to 300)."""
 
 
 @attrs.frozen(kw_only=True)
@@ -324,7 +318,7 @@ def _price_part(part: Part, message: Message, family: Family, texts: list[str]) 
             texts += _write_within_tags(inside)
             return family.result + inner + (family.failed if part.error else NOTHING)
         case Thinking():
-            return _price_thinking(part, message, family, texts)
+            return price_thinking(part, message, family, texts)
         case Media():
             return NOTHING  # the pricer adds it, by its size
         case Opaque(kind="tool_reference" | "tool_addition"):
@@ -334,23 +328,6 @@ def _price_part(part: Part, message: Message, family: Family, texts: list[str]) 
             return add_words(part, texts)
         case _:
             assert_never(part)
-
-
-def _price_thinking(part: Thinking, message: Message, family: Family, texts: list[str]) -> Count:
-    """The price of reasoning: in running tool loops for all generations, in past turns after Claude 4.5 only.
-
-    The message does not show whether its loop still runs, so reasoning in a message with calls is priced as if it did.
-    The pricer drops that price once the loop has ended.
-    """
-    if not family.keeps_thinking and not any(isinstance(other, Call) for other in message.parts):
-        return NOTHING
-    if family.keeps_thinking and not part.text:
-        signature: object = part.raw.get("signature") or part.raw.get("data") or ""
-        return guess(_HIDDEN_THINKING.tokens, max(_HIDDEN_THINKING.upper, len(str(signature)) // 2))
-    texts.append(part.text)
-    if family.keeps_thinking:
-        return guess(_KEPT_THINKING, 60 + len(part.text) // 10)
-    return _RUNNING_THINKING
 
 
 def _write_within_tags(texts: Sequence[str]) -> list[str]:

@@ -201,6 +201,36 @@ def test_unreadable_reasoning_is_estimated_if_it_is_billed() -> None:
     assert claude.price_message(hidden, family_of(SONNET), words).upper < 10
 
 
+@pytest.mark.parametrize(
+    ("model", "sealed", "billed"),
+    [
+        ("claude-sonnet-4-6", 1_232, 305),
+        ("claude-sonnet-4-6", 1_468, 379),
+        ("claude-sonnet-4-6", 396, 39),
+        ("claude-opus-4-7", 676, 182),
+        ("claude-opus-4-7", 332, 39),
+    ],
+)
+@pytest.mark.parametrize("text", ["", "a summary of it"])
+def test_reasoning_costs_what_the_length_of_its_signature_tells(
+    model: str, sealed: int, billed: int, text: str
+) -> None:
+    """Recorded by 0xPlaygrounds/rig: what the same requests cost with this reasoning and without."""
+    seal = "s" * sealed
+    raws: list[dict[str, Any]] = [
+        {"type": "thinking", "thinking": text, "signature": seal},
+        {"type": "redacted_thinking", "data": seal},
+        {"reasoningContent": {"reasoningText": {"text": text, "signature": seal}}},
+        {"reasoningContent": {"redactedContent": seal}},
+    ]
+    family = family_of(model)
+    bare = claude.price_message(message("assistant", "said"), family, words)
+    for raw in raws:
+        priced = claude.price_message(message("assistant", Thinking(text, raw), "said"), family, words)
+        assert priced.tokens - bare.tokens == pytest.approx(billed, abs=3)
+        assert priced.upper - bare.upper >= billed
+
+
 # ── the laws ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
