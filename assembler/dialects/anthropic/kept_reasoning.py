@@ -42,7 +42,7 @@ def _price_kept(part: Thinking, family: Family, texts: list[str]) -> Count:
     A readable text is a summary, or empty, so it does not tell how long the reasoning was. The length of the signature
     does, to 10 tokens in 9 recordings of one repository, of two generations.
     """
-    sealed = len(_find_seal(part.raw))
+    sealed = _measure_seal(part.raw)
     tokens = round((sealed - family.seal_header) / family.seal_characters)
     if tokens > 0:
         return guess(tokens, max(tokens + tokens // 3, sealed // 2, len(part.text) // 2) + _SLACK)
@@ -52,9 +52,11 @@ def _price_kept(part: Thinking, family: Family, texts: list[str]) -> Count:
     return guess(_BEYOND_TEXT, 60 + len(part.text) // 10)
 
 
-def _find_seal(raw: Mapping[str, Any]) -> str:
-    """The signature of reasoning, or its encrypted text: in Messages' form or in Bedrock's."""
+def _measure_seal(raw: Mapping[str, Any]) -> int:
+    """The characters of a signature, or of reasoning that is sent encrypted: in Messages' form or in Bedrock's."""
     reasoning = fields_in(raw, "reasoningContent")
-    found: object = raw.get("signature") or raw.get("data") or fields_in(reasoning, "reasoningText").get("signature")
-    found = found or reasoning.get("redactedContent")
-    return found if isinstance(found, str) else ""
+    seal: object = raw.get("signature") or raw.get("data") or fields_in(reasoning, "reasoningText").get("signature")
+    seal = seal or reasoning.get("redactedContent")
+    if isinstance(seal, bytes):  # as AWS's own client has it
+        return len(seal) * 4 // 3
+    return len(seal) if isinstance(seal, str) else 0

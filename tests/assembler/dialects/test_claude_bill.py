@@ -222,6 +222,7 @@ def test_reasoning_costs_what_the_length_of_its_signature_tells(
         {"type": "redacted_thinking", "data": seal},
         {"reasoningContent": {"reasoningText": {"text": text, "signature": seal}}},
         {"reasoningContent": {"redactedContent": seal}},
+        {"reasoningContent": {"redactedContent": b"s" * (sealed * 3 // 4)}},
     ]
     family = family_of(model)
     bare = claude.price_message(message("assistant", "said"), family, words)
