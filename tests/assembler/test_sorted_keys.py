@@ -267,6 +267,19 @@ def test_a_sorted_definition_of_any_form_costs_what_the_request_with_it_does(
     assert assembler.count_request(context.request(), dialect=DIALECTS[dialect], model=model) == context.count
 
 
+@pytest.mark.parametrize("sorted_schema", [{"properties": {"b": {}}}, {"$defs": {}, "properties": {}}, {"zone": 1}])
+@pytest.mark.parametrize("form", ["chat", "responses"])
+@pytest.mark.parametrize(("dialect", "model"), [*SENT_TO, ("openai_chat", "qwen3-coder")])
+def test_a_sorted_schema_that_is_sent_with_a_type_in_front_costs_what_the_request_does(
+    dialect: str, model: str, form: str, sorted_schema: dict[str, Any]
+) -> None:
+    function = {"description": "d", "name": "look", "parameters": sorted_schema}
+    tool = {"function": function, "type": "function"} if form == "chat" else {**function, "type": "function"}
+    gathered = Assembler(Budget(10_000, model=model), dialect=DIALECTS[dialect]).set_tools([tool])
+    context = gathered.add_messages(ASKED).build()
+    assert assembler.count_request(context.request(), dialect=DIALECTS[dialect], model=model) == context.count
+
+
 @pytest.mark.parametrize(("dialect", "model"), SENT_TO)
 def test_a_sorted_answer_schema_costs_what_the_request_with_it_does(dialect: str, model: str) -> None:
     gathered = Assembler(Budget(10_000, model=model), dialect=DIALECTS[dialect]).set_output_schema(AS_SENT, name="it")

@@ -90,6 +90,8 @@ def _order_tool(tool: Tool) -> Tool:
     definition = fields_of(tool.seen)
     if definition is None or tool.api is not None or not has_lost_order(definition):
         return tool
+    if not _has_sorted_keys(tool.parameters):  # it is sent with a `type` in front, which it came without
+        return tool
     return attrs.evolve(tool, parameters=order_keys(tool.parameters), seen=None)  # written anew
 
 
