@@ -41,7 +41,7 @@ from assembler.dialects.hosts.pricing import (
 )
 from assembler.dialects.openai.framing import SHAPE_OF, OpenAIApi
 from assembler.dialects.openai.unread_fields import price_unread
-from assembler.dialects.openai.wire import is_empty_for_chat, is_sent_in_content
+from assembler.dialects.openai.wire import is_empty_for_chat, is_flat, is_sent_in_content
 from assembler.dialects.prices.graded import counts_for_openai, own_counter
 from assembler.dialects.prices.key_order import customary_schema, customary_tools, price_in_order
 from assembler.dialects.prices.message_fields import FRAMING, price_fields, price_reasoning
@@ -154,10 +154,10 @@ class HostBill(JoiningPricer):
         return total(price_reasoning(thought, self.count, FRAMING) for thought in thoughts)
 
     def _complete_schemas(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        """The tools as they are sent: Responses gets an empty schema for a tool without arguments."""
+        """The tools as they are sent: Responses gets a schema for each, and `strict` with each that is written anew."""
         if self.api == "chat":
             return tools
-        return [tool if tool.parameters else attrs.evolve(tool, parameters=NO_PARAMETERS) for tool in tools]
+        return [_complete_tool(tool) for tool in tools]
 
     def unread(self, message: Message) -> Count:
         """Bound the text in fields that no one reads."""
@@ -240,6 +240,11 @@ class HostBill(JoiningPricer):
 
     def _price_tools_in_order(self, tools: Sequence[Tool]) -> Count:
         return price_tools(tools, self.family, self.count)
+
+
+def _complete_tool(tool: Tool) -> Tool:
+    strict = {} if tool.api is not None or is_flat(tool) else {"strict": tool.extra.get("strict") is True}
+    return attrs.evolve(tool, parameters=tool.parameters or NO_PARAMETERS, extra={**tool.extra, **strict})
 
 
 def _is_shown(thought: Thinking, message: Message) -> bool:

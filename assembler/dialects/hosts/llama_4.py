@@ -36,7 +36,7 @@ def _write_list(tools: Sequence[Tool]) -> str:
 
 def _wrap(tool: Tool) -> dict[str, object]:
     written = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    strict = {"strict": tool.extra["strict"]} if "strict" in tool.extra else {}
+    strict = {"strict": given} if isinstance(given := tool.extra.get("strict"), bool) else {}
     return {"type": "function", "function": {**written, **strict}}
 
 

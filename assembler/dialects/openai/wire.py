@@ -252,6 +252,12 @@ def tool_definition(tool: Tool) -> dict[str, Any]:
     return cast("dict[str, Any]", tool.sent.found)
 
 
+def is_flat(tool: Tool) -> bool:
+    """Whether Responses is sent the caller's own definition. It gets `strict` with any other."""
+    fields = fields_in(tool.seen)
+    return fields.get("type") == "function" and "name" in fields
+
+
 def _write_definition(tool: Tool) -> dict[str, Any]:
     fields = fields_in(tool.seen)
     if fields.get("type") == "function" and fields_of(fields.get("function")) is not None:

@@ -20,6 +20,7 @@ from assembler.conversation.messages.stray_cache_marks import BREAKPOINT, TakenM
 from assembler.dialects.blocks.ids import CallIds, IdRule, made_id
 from assembler.dialects.blocks.media import Link, content_of, without_given
 from assembler.dialects.openai.respelled import legal_name, media_part
+from assembler.dialects.openai.wire import is_flat
 from assembler.dialects.writing.call_ids import legal_id
 from assembler.dialects.writing.fields import NO_PARAMETERS, named_tool, object_schema, own_fields
 from assembler.dialects.writing.notes import FAILED, REASONING, RENAMED, SILENT, Notes
@@ -289,7 +290,7 @@ def flat_definition(tool: Tool) -> Item:
     if tool.api is not None:
         return own_definition(tool)
     fields = fields_in(tool.seen)
-    if fields.get("type") == "function" and "name" in fields:
+    if is_flat(tool):
         own = own_fields(fields)
         if tool.parameters and "function" not in fields:
             own["parameters"] = object_schema(tool.parameters)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from assembler import count_request
-from assembler.dialects import openai_chat
-from budgets import Count, tiktoken_counter
+import pytest
+
+from assembler import Assembler, count_request
+from assembler.dialects import Dialect, openai_chat, openai_responses
+from budgets import Budget, Count, tiktoken_counter
 
 FP8 = "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8"
 MARKS = re.compile(r"<\|[a-z_]+\|>")
@@ -97,3 +99,19 @@ def test_tools_bring_llama_4_a_prompt_of_its_templates_own_only_without_a_system
         alone, asked = counted(USER, model=model, tools=TOOLS), counted(SYSTEM, USER, model=model, tools=TOOLS)
         assert 550 < alone.tokens - asked.tokens < 650
         assert asked.tokens < alone.tokens <= alone.upper
+
+
+@pytest.mark.parametrize("strict", [{}, {"strict": True}, {"strict": False}, {"strict": None}, {"strict": "yes"}])
+@pytest.mark.parametrize("form", ["mcp", "flat", "nested"])
+@pytest.mark.parametrize("dialect", [openai_chat, openai_responses])
+def test_a_tool_of_any_form_costs_what_the_request_with_it_does(
+    dialect: Dialect, form: str, strict: dict[str, Any]
+) -> None:
+    """Responses is sent `strict` with each tool that is written anew."""
+    model = "openrouter/meta-llama/llama-4-maverick"
+    mcp = {"name": "look", "description": "Looks.", "inputSchema": TOOL["parameters"], **strict}
+    flat, nested = {"type": "function", **TOOL, **strict}, {"type": "function", "function": {**TOOL, **strict}}
+    tool = {"mcp": mcp, "flat": flat, "nested": nested}[form]
+    assembler = Assembler(Budget(10_000, model=model), dialect=dialect).set_tools([tool])
+    context = assembler.add_messages([USER]).build()
+    assert context.count == count_request(context.request(), dialect=dialect, model=model)
