@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 Fields: TypeAlias = Mapping[str, Any]
+
+DEEPEST_READ: Final = 190
+"""How deeply a JSON text may be nested, so that a message of 200 levels can hold its value. Python's own limit depends
+on how deep the caller's stack is."""
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def fields_of(value: object) -> Fields | None:
@@ -36,11 +42,36 @@ def value_in(value: object, name: str) -> object:
         return None
 
 
-def object_in(text: str) -> Fields | None:
-    """Parse a JSON object; None for any other text."""
+def json_in(text: str) -> Any:
+    """Parse a JSON text. Raises `ValueError` for any other text, and for a value that is nested deeper than
+    `DEEPEST_READ` or holds a lone surrogate, which cannot be counted.
+    """
     try:
-        return fields_of(json.loads(text))
-    except (ValueError, RecursionError):
+        value: Any = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    refuse_depth(text, value)
+    if _SURROGATE.search(text):
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def refuse_depth(text: str, value: object) -> None:
+    """Raise `ValueError` for the value of a JSON text if it is nested deeper than `DEEPEST_READ`. O(values)."""
+    if text.count("[") + text.count("{") <= DEEPEST_READ:  # so few cannot be that deep
+        return
+    level = [value]
+    for _ in range(DEEPEST_READ):
+        level = [inner for item in level for inner in (*items_of(item), *(fields_of(item) or {}).values())]
+    if any(isinstance(item, list | dict) for item in level):
+        raise ValueError("nested too deeply")
+
+
+def object_in(text: str) -> Fields | None:
+    """Parse a JSON object; None for any text that `json_in` does not parse, or as another value."""
+    try:
+        return fields_of(json_in(text))
+    except ValueError:
         return None
 
 

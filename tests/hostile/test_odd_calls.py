@@ -100,3 +100,41 @@ def test_a_picture_without_its_type_keeps_the_detail_that_it_is_billed_by(dialec
     asked = {"role": "user", "content": [{"type": "text", "text": "look"}, picture]}
     context = Assembler(Budget(10_000, model="gpt-5"), dialect=dialect).add_message(asked).build()
     assert count_request(context.request(), dialect=dialect, model="gpt-5") == context.count
+
+
+WRITTEN_ANEW = [
+    ("openai_chat", "gpt-4o"),
+    ("openai_chat", "deepseek-chat"),
+    ("openai_chat", "deepseek-v4-flash"),
+    ("openai_chat", "deepseek-v3.1"),
+    ("openai_chat", "meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8"),
+    ("openai_chat", "qwen3-coder"),
+    ("mistral", "ministral-3b-latest"),
+    ("anthropic", "claude-opus-4-7"),
+    ("gemini", "gemini-2.5-pro"),
+]
+"""Models to which the values of arguments are written in another form than that of the text."""
+ODD_ARGUMENTS = {
+    **{f"{levels} levels": '{"a":' + "[" * levels + "]" * levels + "}" for levels in (188, 189, 190, 50_000)},
+    **{f"{levels} objects": '{"a": ' * levels + "1" + "}" * levels for levels in (189, 190, 191, *range(940, 990, 5))},
+    "half a surrogate pair": '{"a": ["\\ud800"]}',
+    "half a surrogate pair for a key": '{"\\ud800": 1}',
+    "no finite numbers": '{"a": [NaN, -Infinity, 1e999]}',
+}
+
+
+@pytest.mark.parametrize("label", ODD_ARGUMENTS)
+@pytest.mark.parametrize(("dialect", "model"), WRITTEN_ANEW)
+def test_odd_arguments_cost_the_same_wherever_they_are_read(dialect: str, model: str, label: str) -> None:
+    """Python's own limit of nesting depends on how deep its stack is, which differs between a build and a count."""
+    given = ODD_ARGUMENTS[label]
+    call = {"id": "abcdefghi", "type": "function", "function": {"name": "f", "arguments": given}}
+    answer = {"role": "assistant", "content": None, "tool_calls": [call]}
+    history = [
+        {"role": "user", "content": "hi"},
+        answer,
+        {"role": "tool", "tool_call_id": "abcdefghi", "content": given},
+    ]
+    made = Assembler(Budget(10_000_000, model=model), dialect=dialect).add_capability(TOOLS[:1]).add_messages(history)
+    context = made.build()
+    assert count_request(context.request(), dialect=dialect, model=model) == context.count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, assert_never, cast
@@ -19,7 +18,7 @@ from assembler.dialects.blocks.media import not_a_text
 from assembler.dialects.writing.fields import own_fields
 from assembler.dialects.writing.notes import REASONING, RENAMED, SPEAKERS, Notes
 from assembler.errors import UnsupportedContentError
-from assembler.text.fields import fields_of, items_of
+from assembler.text.fields import fields_of, items_of, json_in
 
 Raw: TypeAlias = Mapping[str, Any]
 Block: TypeAlias = dict[str, Any]
@@ -192,10 +191,10 @@ def arguments_of(call: Call, notes: Notes) -> dict[str, Any]:
     if not call.arguments.strip():
         return {}
     try:
-        read: Any = json.loads(call.arguments)
+        read: Any = json_in(call.arguments)
         if _DOUBTFUL.search(call.arguments):
-            compact_json(read).encode()  # refuses NaN, infinity and lone surrogates, which json.loads lets through
-    except (ValueError, RecursionError):
+            compact_json(read)  # refuses NaN and infinity
+    except ValueError:
         read = call.arguments
     if isinstance(read, dict):
         return cast("dict[str, Any]", read)

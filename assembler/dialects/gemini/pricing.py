@@ -22,7 +22,7 @@ from assembler.dialects.gemini.schema import price_schema
 from assembler.dialects.prices.families import estimate_with_slack, guess
 from assembler.pricing.opaque import add_words
 from assembler.regions.tools.tool import Tool
-from assembler.text.fields import fields_of
+from assembler.text.fields import fields_of, json_in
 from budgets.count import NOTHING, Count, Grade, TokenCounter, Tokens, total
 
 ANSWER_FRAMING: Tokens = 30
@@ -196,7 +196,7 @@ def _price_each_key(given: object, price: Count) -> list[Count]:
 
 def _read_arguments(arguments: str) -> Any:
     try:
-        return json.loads(arguments)
+        return json_in(arguments)
     except ValueError:
         return arguments
 

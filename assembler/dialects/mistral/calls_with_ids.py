@@ -12,6 +12,7 @@ import attrs
 
 from assembler.conversation.messages import Call, Part, Result
 from assembler.dialects.mistral.shape import SHAPE
+from assembler.text.fields import json_in
 
 
 def write_with_ids(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -36,11 +37,9 @@ def _write_result(result: Result) -> Result:
 def _read_json(text: str) -> object:
     """The value of a text that is JSON and can be counted, else the text."""
     try:
-        value: object = json.loads(text)
-        _write_json(value).encode()  # an escaped lone surrogate cannot be counted
-    except (ValueError, RecursionError):
+        return json_in(text)
+    except ValueError:
         return text
-    return value
 
 
 def _write_json(value: object) -> str:

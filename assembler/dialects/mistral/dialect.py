@@ -41,7 +41,7 @@ from assembler.errors import ConversationError
 from assembler.pricing.pricer import FixedPrices, MergingPricer, Piece, Pricer
 from assembler.regions.layout import Layout
 from assembler.regions.tools import Tool
-from assembler.text.fields import fields_in, fields_of
+from assembler.text.fields import fields_in, fields_of, json_in
 from budgets import Count, Grade, TokenCounter
 from budgets.apportion import split_framing
 from budgets.count import NOTHING, Difference
@@ -287,8 +287,6 @@ def _write_json(value: object) -> str:
 def _rewrite_arguments(arguments: str) -> str:
     """Write arguments as the template does: parsed and written again, or as a JSON string if they are not JSON."""
     try:
-        written = _write_json(json.loads(arguments)) if arguments else "{}"
-        written.encode()  # an escaped lone surrogate cannot be counted
-    except (ValueError, RecursionError):
+        return _write_json(json_in(arguments)) if arguments else "{}"
+    except ValueError:
         return _write_json(arguments)
-    return written

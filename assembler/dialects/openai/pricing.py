@@ -19,7 +19,7 @@ from assembler.dialects.prices.key_order import customary_schema, price_in_order
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
-from assembler.text.fields import fields_in, fields_of, items_of
+from assembler.text.fields import fields_in, fields_of, items_of, refuse_depth
 from budgets.count import Count, Grade, TokenCounter, Tokens, exact
 
 FORCED_FUNCTION: Tokens = 3
@@ -121,7 +121,7 @@ def _compact_arguments(arguments: str) -> str:
 
 
 def _read_json(arguments: str) -> Any:
-    """Parse the arguments. Raises `ValueError` for invalid JSON, and for a lone surrogate, which cannot be counted."""
+    """Parse the arguments. Raises `ValueError` for all that `json_in` refuses."""
     text = arguments.strip(_BLANKS)
     try:
         read, end = _parsed(text, 0)
@@ -129,6 +129,7 @@ def _read_json(arguments: str) -> Any:
         raise ValueError("no value") from None
     if end < len(text):
         raise ValueError("more than one value")
+    refuse_depth(text, read)
     if "\\u" in arguments:
         _json(read).encode()
     return read
