@@ -248,7 +248,8 @@ class _History:
     def kept(self, context: Context) -> list[Any]:
         plan, own = context.inside, self.messages
         if not self.as_items:
-            return kept_objects(plan, own, rewritten=self.rewrite, of_summary=HumanMessage)
+            kept = kept_objects(plan, own, rewritten=self.rewrite, of_summary=HumanMessage)
+            return list(claude.join_answers(kept)) if context.dialect == "anthropic" else kept
         counts = [*map(len, self.entries)]
         return kept_groups(plan, own, counts, rewritten=items.rewrite_items, of_summary=HumanMessage)
 

@@ -5,11 +5,12 @@ Read in langchain-anthropic (2026-11): `_format_data_content_block` and `_conver
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from assembler.conversation.messages import Message
 from assembler.integrations import langchain_messages as chat
+from assembler.text.runs import runs
 
 if TYPE_CHECKING:
     # The used parts of LangChain, for type checkers without it.
@@ -21,6 +22,7 @@ Block: TypeAlias = dict[str, Any]
 
 _CAPTIONS = ("citations", "title", "context")
 """What a block may say of a document, by itself, in its `extras` or in its `metadata`."""
+_EMPTY: Block = {"type": "text", "text": ""}
 _SERVER_TOOLS = {"code_interpreter": "code_execution"}
 """LangChain's names of Claude's own tools."""
 
@@ -33,6 +35,37 @@ def as_claude(message: Any) -> dict[str, Any]:
 def rewrite_message(message: Any, before: Message, after: Message) -> Any:
     """Return a copy of the message with the texts that the policy left, and its other blocks as they were."""
     return chat.rewrite_message(message, before, after, _respell_message(message).content)
+
+
+def join_answers(messages: Sequence[Any]) -> Iterator[Any]:
+    """Join answers side by side, which Claude reads as one turn and the build counts as one.
+
+    `ChatAnthropic` joins the user's messages alone. A joined answer is a copy of the last one. Answers of different
+    providers or forms stay apart, as the client spells each by its origin.
+    """
+    for answers in runs(messages, _continues):
+        yield answers[0] if len(answers) == 1 else _join_contents(answers)
+
+
+def _continues(message: Any, before: Any) -> bool:
+    if chat.kind_of(message) != "ai" or chat.kind_of(before) != "ai":
+        return False
+    return _spelling_of(message) == _spelling_of(before) and not chat.calls_of(before)
+
+
+def _spelling_of(message: Any) -> tuple[Any, Any]:
+    metadata: Mapping[str, Any] = message.response_metadata
+    return metadata.get("model_provider"), metadata.get("output_version")
+
+
+def _join_contents(answers: Sequence[Any]) -> Any:
+    contents = [answer.content for answer in answers]
+    blocks = [
+        block
+        for content in contents
+        for block in ([{"type": "text", "text": content}] if isinstance(content, str) else content)
+    ]
+    return answers[-1].model_copy(update={"content": [block for block in blocks if block != _EMPTY]})
 
 
 def _respell_message(message: Any) -> Any:

@@ -120,6 +120,23 @@ def test_a_schema_thinking_and_a_failed_result_cost_what_claude_is_sent_of_them(
     assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
 
 
+def test_two_answers_side_by_side_cost_what_claude_is_sent_of_them() -> None:
+    history = [HumanMessage("Where to?"), AIMessage("To Kyoto."), AIMessage("Or Nara."), HumanMessage("And then?")]
+    sent, counted = sent_and_counted(history, {})
+    assert [message["role"] for message in sent[0]["messages"]] == ["user", "assistant", "user"]
+    assert str(sent[0]).count("To Kyoto.") == str(sent[0]).count("Or Nara.") == 1
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
+def test_a_call_after_an_answer_is_sent_once_with_it() -> None:
+    called = AIMessage("", tool_calls=[{"name": "look_up", "args": {"question": "towns"}, "id": "call_1"}])
+    history = [HumanMessage("Where to?"), AIMessage("Wait."), called, ToolMessage("Kyoto", tool_call_id="call_1")]
+    sent, counted = sent_and_counted(history, {})
+    first = sent[0]["messages"][1]["content"]
+    assert [block["type"] for block in first] == ["text", "tool_use"]
+    assert [count_request(body, dialect=anthropic, model=MODEL).upper for body in sent] == counted
+
+
 KEYS = ("system", "messages", "tools", "tool_choice", "output_config", "output_format", "thinking")
 
 
