@@ -19,7 +19,13 @@ from assembler.context import Context
 from assembler.integrations.call_settings import as_data
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
-from assembler.integrations.strands_forms import Block, messages_in_form_of, rewrite_message, system_in_form_of
+from assembler.integrations.strands_forms import (
+    TAKES_BLOCKS,
+    Block,
+    join_prompt,
+    messages_in_form_of,
+    rewrite_message,
+)
 from assembler.text.runs import runs
 from budgets import AssemblyError
 from budgets.errors import from_extra
@@ -71,10 +77,10 @@ class AssemblerConversationManager(LastCall, ConversationManager):
 
     async def _fit_call(self, call: Any) -> Any:
         try:
-            read = _Read.of(call)
+            read = _Read.of(call, self._fitting.dialect)
             kept = call.agent.state.get(STORED_AS)
-            sent = read.message_dicts(self._fitting.dialect)
-            context = await self._fitting.afit(sent, read.asked(self._fitting.dialect), run=id(call.agent), state=kept)
+            sent, asked = read.message_dicts(self._fitting.dialect), read.asked(self._fitting.dialect)
+            context = await self._fitting.afit(sent, asked, run=id(call.agent), state=kept)
             return read.fitted(context, kept)
         except AssemblyError as error:
             # The only error that the event loop does not wrap, at any depth: it is passed to `reduce_context`.
@@ -97,7 +103,7 @@ class AssemblerConversationManager(LastCall, ConversationManager):
 
     def fitted(self, call: Any) -> Any:
         """Return the `InvokeModelContext` with the system prompt and messages that fit. Raises as `build` does."""
-        read = _Read.of(call)
+        read = _Read.of(call, self._fitting.dialect)
         kept = call.agent.state.get(STORED_AS)
         sent = read.message_dicts(self._fitting.dialect)
         return read.fitted(
@@ -122,29 +128,34 @@ class _Read:
 
     call: Any
     own: str | list[Block] | None
-    """The system prompt. One of blocks is the first of the messages."""
+    """The system prompt."""
+    head: int
+    """1 if the prompt is the first of the messages: one of blocks, for an API that takes blocks."""
     messages: list[Block]
 
     @classmethod
-    def of(cls, call: Any) -> _Read:
+    def of(cls, call: Any, dialect: str) -> _Read:
         own = _read_prompt(call.system_prompt)
-        head = [{"role": "system", "content": list(own)}] if isinstance(own, list) else []
-        return cls(call, own, [*head, *cast("list[Block]", call.messages)])
+        taken = isinstance(own, list) and dialect in TAKES_BLOCKS
+        head = [{"role": "system", "content": own}] if taken else []
+        return cls(call, own, len(head), [*head, *cast("list[Block]", call.messages)])
+
+    @property
+    def prompt(self) -> str | None:
+        """The system prompt as one text; None if it is the first of the messages."""
+        if isinstance(self.own, list):
+            return None if self.head else join_prompt(self.own)
+        return self.own
 
     def message_dicts(self, dialect: str) -> list[Block]:
         """Return the messages as an API gets them."""
-        head = 1 if isinstance(self.own, list) else 0
-        system = [
-            {"role": "system", "content": system_in_form_of(dialect, one["content"])} for one in self.messages[:head]
-        ]
-        return [*system, *messages_in_form_of(dialect, self.messages[head:])]
+        return [*self.messages[: self.head], *messages_in_form_of(dialect, self.messages[self.head :])]
 
     def asked(self, dialect: str) -> Asked:
         """Return the prompt, the tools with those in the model's settings, the forced tool, and Claude's thinking."""
-        own = self.own if isinstance(self.own, str) else None
         tools = [*_list_tools(self.call), *_list_built_in_tools(self.call.model)]
         thinking = tuple(_list_thinking(_read_settings(self.call.model), dialect))
-        return Asked(own, tools, choice=_read_choice(self.call.tool_choice), options=thinking)
+        return Asked(self.prompt, tools, choice=_read_choice(self.call.tool_choice), options=thinking)
 
     def fitted(self, context: Context, before: Any) -> Any:
         """Return the call with the context's content, and put the context's state into `agent.state`."""
@@ -152,9 +163,8 @@ class _Read:
             _keep_state(self.call.agent, state)
         rewritten = functools.partial(rewrite_message, dialect=context.dialect)
         kept = kept_objects(context.inside, self.messages, rewritten=rewritten, of_summary=_make_summary)
-        head = 1 if isinstance(self.own, list) else 0
-        messages = list(_join_turns(kept[head:]))
-        return self.call.replace(messages=messages, system_prompt=_write_prompt(self.own, context.system))
+        messages = list(_join_turns(kept[self.head :]))
+        return self.call.replace(messages=messages, system_prompt=_write_prompt(self, context.system))
 
 
 def _keep_state(agent: Any, state: dict[str, Any]) -> None:
@@ -213,11 +223,20 @@ def _read_prompt(prompt: str | list[Block] | None) -> str | list[Block] | None:
     return prompt or None
 
 
-def _write_prompt(own: str | list[Block] | None, rendered: str | None) -> str | list[Block] | None:
-    """Return the agent's system prompt with the assembler's text. Blocks, including cache points, stay blocks."""
-    if rendered is None:
-        return own
-    return [*own, {"text": rendered}] if isinstance(own, list) else rendered
+def _write_prompt(read: _Read, rendered: str | None) -> str | list[Block] | None:
+    """Return the agent's system prompt with the assembler's text. Blocks, including cache points, stay blocks.
+
+    Strands puts a line break before the text where it joins blocks.
+    """
+    if rendered is None or rendered == read.prompt:
+        return read.own
+    if not isinstance(read.own, list):
+        return rendered
+    if not read.prompt:
+        return [*read.own, {"text": rendered}]
+    if not rendered.startswith(read.prompt):
+        return [{"text": rendered}]
+    return [*read.own, {"text": rendered.removeprefix(read.prompt).removeprefix("\n")}]
 
 
 def _join_turns(messages: Sequence[Block]) -> Iterator[Block]:

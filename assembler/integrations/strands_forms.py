@@ -57,11 +57,13 @@ def rewrite_message(own: Block, before: Message, after: Message, dialect: str) -
     return {**own, "content": list(_restore_blocks(content, own["content"], dialect))}
 
 
-def system_in_form_of(dialect: str, prompt: Sequence[Block]) -> list[Block]:
-    """Return a system prompt of blocks: only Claude's APIs get them one by one."""
-    if dialect in ("anthropic", "bedrock"):
-        return list(prompt)
-    return [{"text": "\n".join(block["text"] for block in prompt if "text" in block)}]
+TAKES_BLOCKS = frozenset({"anthropic", "bedrock"})
+"""The APIs that get a system prompt of blocks one by one. The others get the joined texts."""
+
+
+def join_prompt(prompt: Sequence[Block]) -> str:
+    """Return a system prompt of blocks as Strands joins it."""
+    return "\n".join(block["text"] for block in prompt if "text" in block)
 
 
 def _form_each(content: Sequence[Block], dialect: str) -> list[Block]:
@@ -98,6 +100,8 @@ def _form_block(block: Block, dialect: str) -> Block:
         parts = _form_result(block["toolResult"]["content"], dialect)
         noted = dialect == "openai_chat" and any("image" in part for part in parts)
         return {**block, "toolResult": {**block["toolResult"], "content": [*parts, _NOTE] if noted else parts}}
+    if "toolUse" in block and dialect in _JOINS_TEXTS and isinstance(given := block["toolUse"]["input"], dict):
+        return {**block, "toolUse": {**block["toolUse"], "input": json.dumps(given, ensure_ascii=False)}}
     if "json" in block and dialect in _WRITES_JSON:
         return {"text": json.dumps(block["json"], ensure_ascii=False)}
     if "document" in block and dialect == "anthropic":
@@ -123,11 +127,17 @@ def _restore_blocks(kept: Sequence[Block], own: Sequence[Block], dialect: str) -
         same = next((one for form, one in formed if form == block), None)
         if same is not None or "toolResult" not in block:
             if block != _NOTE:
-                yield same or block
+                yield same or _restore_use(block)
             continue
         result: Block = block["toolResult"]
         before = results[result["toolUseId"]]["content"]
         yield {**block, "toolResult": {**result, "content": list(_restore_blocks(result["content"], before, dialect))}}
+
+
+def _restore_use(block: Block) -> Block:
+    """Return a call with the arguments that are left as an object again; any other block as it is."""
+    given = block["toolUse"]["input"] if "toolUse" in block else None
+    return {**block, "toolUse": {**block["toolUse"], "input": json.loads(given)}} if isinstance(given, str) else block
 
 
 def _write_content(message: Block, names: Mapping[str, str]) -> Block:
@@ -174,8 +184,7 @@ def _restore_content(content: Sequence[Block], before: Message, after: Message) 
             yield {**block, "toolUse": {**block["toolUse"], "input": json.loads(new.arguments)}}
         elif isinstance(new, Result):
             result: Block = block["toolResult"]
-            output = written[result["toolUseId"]].get("output")
-            left = [{"text": text_of(new.parts)}] if output is None else _restore_output(output, result["content"])
+            left = _restore_output(written[result["toolUseId"]], new, result["content"])
             yield {**block, "toolResult": {**result, "content": left}}
 
 
@@ -184,6 +193,8 @@ def _list_results(message: Message) -> list[Block]:
     return [part for part in parts if "function_response" in part]
 
 
-def _restore_output(left: Sequence[Block], own: Sequence[Block]) -> list[Block]:
-    """Return the content of a shortened result: its own media, and its texts as they are now."""
-    return [was if "inline_data" in now else now for now, was in zip(left, own, strict=True)]
+def _restore_output(response: Mapping[str, Any], new: Result, own: Sequence[Block]) -> list[Block]:
+    """Return the content of a shortened result: its own media, and its texts as they are now; one text if cleared."""
+    if "output" in response:
+        return [was if "inline_data" in now else now for now, was in zip(response["output"], own, strict=True)]
+    return [{"text": response["result"] if response.keys() == {"result"} else text_of(new.parts)}]

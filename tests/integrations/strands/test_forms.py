@@ -67,17 +67,22 @@ def called(*content: Any, status: str = "success") -> list[Any]:
     ]
 
 
-WRAPPED = 9
+WRAPPED = 4
 """Tokens that Strands writes for Gemini around a cleared result, beyond what is counted."""
 
 TEXT: Any = {"document": {"format": "txt", "name": "towns", "source": {"bytes": b"Kyoto is far. " * 20}}}
 
 
-def sent_and_counted(dialect: str, history: list[Any], **more: Any) -> tuple[Body, Count]:
+PROMPT: Any = [{"text": "You plan"}, {"text": "trips."}]
+
+
+def sent_and_counted(
+    dialect: str, history: list[Any], prompt: Any = PROMPT, instruction: str = "", **more: Any
+) -> tuple[Body, Count]:
     make, name = MODELS[dialect]
     budget = Budget.for_model(name, **more.pop("window", {"max_output_tokens": 500}))
-    manager = AssemblerConversationManager(Assembler(budget, dialect=dialect, **more))
-    prompt: Any = [{"text": "You plan"}, {"text": "trips."}]
+    base: Any = Assembler(budget, dialect=dialect, **more)
+    manager = AssemblerConversationManager(base.set_instruction(instruction))
     contexts = contexts_of(manager)
     with providing(hosted=()) as provider:
         agent = Agent(
@@ -101,6 +106,27 @@ def sent_and_counted(dialect: str, history: list[Any], **more: Any) -> tuple[Bod
 )
 def test_a_history_costs_what_the_client_sends_of_it(dialect: str, history: list[Any]) -> None:
     body, counted = sent_and_counted(dialect, history)
+    assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
+
+
+@pytest.mark.parametrize("dialect", MODELS)
+@pytest.mark.parametrize("prompt", [PROMPT, [{"text": " You plan\n"}, {"text": "trips.\n"}], "You plan trips."])
+def test_a_prompt_costs_what_the_client_sends_of_it_beside_the_text_of_the_assembler(dialect: str, prompt: Any) -> None:
+    body, counted = sent_and_counted(dialect, [], prompt, "Be brief.")
+    assert counted.upper == count_request(body, dialect=dialect, model=MODELS[dialect][1]).upper
+    assert str(body).count("You plan") == str(body).count("Be brief.") == 1
+
+
+@pytest.mark.parametrize("dialect", ["openai_chat", "openai_responses"])
+def test_arguments_that_a_policy_leaves_of_a_call_are_sent_as_an_object(dialect: str) -> None:
+    history = called({"text": "Kyoto " * 90})
+    history[1]["content"][1]["toolUse"]["input"] = {"question": "straße", "near": ["a", 1], "more": "towns " * 90}
+    whole, priced = sent_and_counted(dialect, history)
+    assert priced == count_request(whole, dialect=dialect, model=MODELS[dialect][1])
+    window = {"context_window": priced.upper - 60, "max_output_tokens": 0}
+    policy = Truncate(max_tokens=20)
+    body, counted = sent_and_counted(dialect, history, window=window, on_overflow=policy)
+    assert "towns " * 90 not in str(body)
     assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
 
 
