@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from assembler.conversation.messages import Call, Message, Part, Result
-from assembler.conversation.messages.parts import compact_json
 from assembler.conversation.messages.sdk_objects import plain_fields
 from assembler.errors import UnsupportedContentError
 from assembler.integrations.kept_objects import align_parts
@@ -60,7 +59,7 @@ def _read_call(call: Any) -> dict[str, Any]:
 
 def _read_call_block(block: Any) -> dict[str, Any]:
     kwargs = block.tool_kwargs
-    arguments = kwargs if isinstance(kwargs, str) else compact_json(kwargs)
+    arguments = kwargs if isinstance(kwargs, str) else json.dumps(kwargs)  # as its OpenAI clients write them
     return chat_call(block.tool_call_id, block.tool_name, arguments)
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
+from llama_index.core.base.llms.types import ToolCallBlock
 from llama_index.core.llms import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.workflow import WorkflowRuntimeError
 from llama_index.llms.openai import OpenAI, OpenAIResponses
@@ -22,7 +23,7 @@ from tests.integrations.provider import providing
 
 
 def counted_and_sent(
-    kind: Any, dialect: Dialect, of_llm: dict[str, Any], asked: Any = "Where to?", **settings: Any
+    kind: Any, dialect: Dialect, of_llm: dict[str, Any], asked: Any = "Where to?", history: Any = None, **settings: Any
 ) -> tuple[list[int], list[int]]:
     """What was counted for each call of a run, and what its body costs."""
     model = of_llm["model"]
@@ -35,7 +36,7 @@ def counted_and_sent(
 
         async def run() -> None:
             with suppress(WorkflowRuntimeError):  # of a tool that is forced at each call
-                await agent.run(asked, max_iterations=3)
+                await agent.run(asked, chat_history=history, max_iterations=3)
 
         asyncio.run(run())
     bodies = [{key: body[key] for key in KEYS if key in body} for body in provider.bodies]
@@ -79,4 +80,17 @@ def test_a_picture_costs_what_its_detail_costs(kind: Any, dialect: Dialect) -> N
     picture = ImageBlock(image=base64.b64decode(PNG), image_mimetype="image/png", detail="low")
     asked = ChatMessage(role="user", blocks=[TextBlock(text="What is this?"), picture])
     counted, sent = counted_and_sent(kind, dialect, {"model": "gpt-4o"}, asked)
+    assert counted == sent
+
+
+@pytest.mark.parametrize(("kind", "dialect"), [(OpenAI, openai_chat), (OpenAIResponses, openai_responses)])
+def test_the_arguments_of_a_past_call_cost_what_the_client_makes_of_them(kind: Any, dialect: Dialect) -> None:
+    asked = {"topic": "straße", "near": ["a", 1]}
+    history = [
+        ChatMessage("Where to?", role="user"),
+        ChatMessage(role="assistant", blocks=[ToolCallBlock(tool_call_id="c", tool_name="look_up", tool_kwargs=asked)]),
+        ChatMessage("Kyoto", role="tool", additional_kwargs={"tool_call_id": "c"}),
+        ChatMessage("To Kyoto.", role="assistant"),
+    ]
+    counted, sent = counted_and_sent(kind, dialect, {"model": "gpt-4o"}, history=history)
     assert counted == sent
