@@ -112,11 +112,11 @@ def price_options(
 
 
 def _price_schema(answer_format: Mapping[str, Any], count: TokenCounter) -> Count:
-    """The price of an answer's schema, in indented JSON."""
+    """The price of an answer's schema, in indented JSON. Escaped like a definition, of which alone that is known."""
     schema = fields_in(answer_format, "schema")
 
     def price(shown: Mapping[str, Any]) -> Count:
-        return price_text(json.dumps(shown, ensure_ascii=False, indent=2), count)
+        return price_text(json.dumps(shown, indent=2), count)
 
     return price_in_order(schema, customary_schema(schema, answer_format), price)
 

@@ -180,3 +180,13 @@ def test_a_build_that_ends_with_results_is_priced_like_its_request(dialect: Any,
     assert built.count == count_request(built.request(), dialect=dialect, model=model)
     later = assembler.add_message(("user", "Thanks.")).build()  # what the build before it priced is known
     assert later.count == count_request(later.request(), dialect=dialect, model=model)
+
+
+def test_a_schema_with_an_emoji_is_bounded_as_if_it_was_escaped() -> None:
+    def asked(text: str) -> dict[str, Any]:
+        schema = {"type": "object", "properties": {"a": {"type": "string", "description": text}}}
+        return {"messages": [user("q")], "output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+    more = claude_counter(SONNET)('"\\ud83e\\uddee"') - claude_counter(SONNET)('"a"')
+    plain, emoji = (count_request(asked(text), dialect=anthropic, model=SONNET) for text in ("a", "🧮"))
+    assert emoji.upper - plain.upper >= more
