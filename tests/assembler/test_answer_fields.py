@@ -191,6 +191,7 @@ BESIDE: dict[str, Any] = {
     "provider_specific_fields": {"thought_signatures": ["c2ln"]},
     "reasoning_items": [{"type": "reasoning", "id": "rs_1", "summary": []}],
     "tool_plan": "I will look it up.",
+    "citations": [{"start": 0, "end": 2, "text": "It", "sources": [{"type": "tool", "id": "a"}]}],
 }
 """What LiteLLM's and Cohere's classes declare beside the fields of Chat, and read in the next request."""
 

@@ -93,6 +93,7 @@ def _read_texts_and_lists(raw: object) -> dict[str, Any]:
     kept: object = getattr(raw, "additional_kwargs", None)
     further: Mapping[str, object] = cast("Mapping[str, object]", kept) if isinstance(kept, Mapping) else {}
     found = {key: plain_data(getattr(raw, key, None) or further.get(key)) for key in _FIELDS_OF_ANSWERS}
+    found["citations"] = plain_data(getattr(raw, "citations", None))  # Cohere's; LangChain keeps addresses in its own
     return {key: value for key, value in found.items() if value and isinstance(value, str | list | dict)}
 
 

@@ -67,8 +67,8 @@ def called(*content: Any, status: str = "success") -> list[Any]:
     ]
 
 
-WRAPPED = 4
-"""Tokens that Strands writes for Gemini around a cleared result, beyond what is counted."""
+WRAPPED = 9
+"""Tokens that Strands writes for Gemini around a shortened result, beyond what is counted; 4 around a cleared one."""
 
 TEXT: Any = {"document": {"format": "txt", "name": "towns", "source": {"bytes": b"Kyoto is far. " * 20}}}
 
