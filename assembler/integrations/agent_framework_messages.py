@@ -16,6 +16,7 @@ from typing import Any, TypeAlias, cast
 from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.integrations.kept_objects import align_parts
 from assembler.integrations.openai_dicts import call_item, chat_call, message_item, reasoning_item, text_of
+from assembler.text.runs import runs
 
 Entry: TypeAlias = tuple[dict[str, Any], tuple[int, ...]]
 """A message as it is sent, and the contents of its parts, in order."""
@@ -157,8 +158,13 @@ def _write_silence(group: Sequence[tuple[int, Any]]) -> Entry:
 
 def _write_items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     outputs = {content.call_id: content.output for _, content in contents if content.type == "mcp_server_tool_result"}
-    items = [(place, _write_item(content, outputs.get(content.call_id))) for place, content in contents]
-    return [(item, (place,)) for place, item in items if item is not None]
+    items: list[Entry] = []
+    for group in runs(contents, lambda now, before: now[1].type == before[1].type == "text"):
+        texts = [{"type": "output_text", "text": content.text or ""} for _, content in group]
+        (_, first), *more = group
+        item = {**message_item(""), "content": texts} if more else _write_item(first, outputs.get(first.call_id))
+        items += [] if item is None else [(item, tuple(place for place, _ in group))]
+    return items
 
 
 def _write_item(content: Any, output: Any) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import pytest
 from agent_framework import Agent, Content, Message
 from agent_framework.openai import OpenAIChatClient, OpenAIChatCompletionClient
 
-from assembler import Assembler, count_request
+from assembler import Assembler, Truncate, count_request
 from assembler.dialects import openai_chat, openai_responses
 from assembler.integrations.agent_framework import AssemblerMiddleware
 from budgets import Budget
@@ -78,6 +78,22 @@ def test_the_contents_of_a_message_cost_what_the_chat_client_sends_of_them(histo
         asyncio.run(_asked(agent, history))
     counted = [context.count for context in contexts]
     assert [count_request(body, dialect=openai_chat, model="gpt-4o") for body in provider.bodies] == counted
+
+
+@pytest.mark.parametrize("policies", [{}, {"on_overflow": Truncate(max_tokens=20)}], ids=["whole", "shortened"])
+def test_the_texts_of_an_answer_cost_what_the_responses_client_sends_of_them(policies: Any) -> None:
+    window = 120 if policies else 9_000
+    budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=0)
+    middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_responses, **policies))
+    with providing(hosted=(), thinks=False) as provider:
+        client = OpenAIChatClient(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
+        agent = Agent(client=client, default_options={"store": False}, middleware=[middleware])
+        asyncio.run(_asked(agent, said("To Kyoto.", "Or to Nara, " * 60, "Or to Osaka.")))
+    (body,) = [{"input": body["input"]} for body in provider.bodies]
+    assert len(body["input"][1]["content"]) == 3
+    assert ("Or to Nara, " * 60 in str(body)) == (not policies)
+    assert middleware.last_context is not None
+    assert count_request(body, dialect=openai_responses, model="gpt-4o") == middleware.last_context.count
 
 
 async def _asked(agent: Agent, asked: Any = "Where to?") -> None:
