@@ -19,7 +19,7 @@ from assembler.dialects.prices.key_order import customary_schema, price_in_order
 from assembler.errors import ToolError
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
-from assembler.text.fields import fields_in, fields_of, items_of, refuse_depth
+from assembler.text.fields import DEEPEST_READ, fields_in, fields_of, items_of, refuse_depth
 from budgets.count import Count, Grade, TokenCounter, Tokens, exact
 
 FORCED_FUNCTION: Tokens = 3
@@ -129,7 +129,8 @@ def _read_json(arguments: str) -> Any:
         raise ValueError("no value") from None
     if end < len(text):
         raise ValueError("more than one value")
-    refuse_depth(text, read)
+    if len(text) > 2 * DEEPEST_READ:  # a shorter one cannot be that deep
+        refuse_depth(text, read)
     if "\\u" in arguments:
         _json(read).encode()
     return read
