@@ -10,6 +10,8 @@ from assembler.verify.violation import Rule, Violation
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_\-\s]++={0,2}\s*+")
 """Either alphabet, with or without line breaks and padding."""
+_IN_URL = re.compile(r"[A-Za-z0-9+/_\-\s%]++={0,2}\s*+")
+"""The same with characters that are escaped, as a URL may have them: it is not known who takes `%3D`."""
 
 
 def wrong_base64(places: Iterable[Place], rule: Rule) -> Iterator[Violation]:
@@ -24,6 +26,6 @@ def wrong_data_urls(places: Iterable[Place], rule: Rule) -> Iterator[Violation]:
     """The rule for each data URL whose data is empty or holds characters of no base64. Addresses are passed over."""
     for place in places:
         head, comma, data = (place.text or "").partition(",")
-        if comma and head.startswith("data:") and head.endswith(";base64") and _BASE64.fullmatch(data) is None:
+        if comma and head.startswith("data:") and head.endswith(";base64") and _IN_URL.fullmatch(data) is None:
             said = "is not base64" if data else "is empty"
             yield rule.broken(place.path, f"the data after the comma {said}; give the base64 of the file")
