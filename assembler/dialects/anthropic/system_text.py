@@ -54,6 +54,8 @@ def _price_trimmed(texts: Sequence[str], count: TokenCounter) -> Difference:
         saved += Difference(count(shown) - count(begin), Grade.BOUNDED)
     if shown:
         saved += _price_beginning(shown, count)
+    elif len(texts) == 1:  # all of it is blank, and saved already
+        return saved
     if end != (shown := end.rstrip()):
         saved += Difference(count(shown) - count(end), Grade.BOUNDED)
     return saved

@@ -190,3 +190,12 @@ def test_a_schema_with_an_emoji_is_bounded_as_if_it_was_escaped() -> None:
     more = claude_counter(SONNET)('"\\ud83e\\uddee"') - claude_counter(SONNET)('"a"')
     plain, emoji = (count_request(asked(text), dialect=anthropic, model=SONNET) for text in ("a", "🧮"))
     assert emoji.upper - plain.upper >= more
+
+
+def test_a_blank_system_text_costs_claude_3_its_framing_and_not_less() -> None:
+    """The blanks were taken off twice, as those before and those behind the text."""
+    asked: dict[str, Any] = {"messages": [{"role": "user", "content": "q"}]}
+    bare = count_request(asked, dialect=anthropic, model="claude-3-haiku-20240307")
+    for blank in (" ", "\n\n", " " * 300):
+        blanked = count_request({**asked, "system": blank}, dialect=anthropic, model="claude-3-haiku-20240307")
+        assert blanked.tokens >= bare.tokens
