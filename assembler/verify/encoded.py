@@ -18,8 +18,8 @@ def wrong_base64(places: Iterable[Place], rule: Rule) -> Iterator[Violation]:
     """The rule for each text that is empty or holds characters of no base64. Values of other types are passed over."""
     for place in places:
         if place.text is not None and _BASE64.fullmatch(place.text) is None:
-            said = "is not base64" if place.text else "is empty"
-            yield rule.broken(place.path, f"the data {said}; give the base64 of the file, without a prefix")
+            fault = "is not base64" if place.text else "is empty"
+            yield rule.broken(place.path, f"the data {fault}; give the base64 of the file, without a prefix")
 
 
 def wrong_data_urls(places: Iterable[Place], rule: Rule) -> Iterator[Violation]:
@@ -27,5 +27,5 @@ def wrong_data_urls(places: Iterable[Place], rule: Rule) -> Iterator[Violation]:
     for place in places:
         head, comma, data = (place.text or "").partition(",")
         if comma and head.startswith("data:") and head.endswith(";base64") and _IN_URL.fullmatch(data) is None:
-            said = "is not base64" if data else "is empty"
-            yield rule.broken(place.path, f"the data after the comma {said}; give the base64 of the file")
+            fault = "is not base64" if data else "is empty"
+            yield rule.broken(place.path, f"the data after the comma {fault}; give the base64 of the file")
