@@ -57,7 +57,7 @@ TABLE: tuple[Row, ...] = (
         r"browser_toolset_20\d+",
         6_670,
         9_000,
-        "Anthropic, Pricing, Browser use tool: 6,600 to 6,670 in the same way, 880 more with all optional members",
+        "Anthropic, Pricing, Browser use tool: 6,600 to 6,670 with the prompt of any tool, 880 more with all members",
     ),
     Row(
         r"computer_20\d+",
