@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -156,26 +157,26 @@ def _read_vector(value: object, *, field: str) -> Sequence[float] | None:
         with OfTheCaller(field, BudgetError):
             given = [*iter(cast("list[float]", given))]  # a subclass may have any `__len__`
     with OfTheCaller(field, BudgetError):
-        _refuse_no_number(cast("Sequence[object]", given), field)
+        _must_begin_with_number(cast("Sequence[object]", given), field)
     return cast("Sequence[float]", given)
 
 
-def _refuse_no_number(vector: Sequence[object], field: str) -> None:
-    """Raise `BudgetError` unless a vector begins with a number. O(1)."""
+def _must_begin_with_number(vector: Sequence[object], field: str) -> None:
+    """Raise `BudgetError` unless a vector is empty or begins with a number. O(1)."""
     try:
         first = vector[0] if len(vector) else 0.0
     except (TypeError, LookupError):  # what has no items is refused where vectors are compared
         return
-    try:
-        is_number = not isinstance(first, str | bytes) and float(cast(float, first)) is not None
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        is_number = False
-    if not is_number:
-        several = offers(first, "__len__") and not isinstance(first, str | bytes)
-        step = "; of several vectors pass the one of this document" if several else ""
-        raise BudgetError(
-            f"{field}: expected a list of numbers or None, got one that begins with {named_type(first)}{step}"
-        )
+    is_text = isinstance(first, str | bytes)
+    if not is_text:
+        with contextlib.suppress(TypeError, ValueError, OverflowError, RuntimeError):  # the last for a tensor
+            float(cast(float, first))
+            return
+    several = offers(first, "__len__") and not is_text
+    step = "; of several vectors pass the one of this document" if several else ""
+    raise BudgetError(
+        f"{field}: expected a list of numbers or None, got one that begins with {named_type(first)}{step}"
+    )
 
 
 def _read_mapping(value: object, *, field: str) -> Mapping[str, Any] | None:
