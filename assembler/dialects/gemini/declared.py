@@ -7,7 +7,6 @@ by its elements, in `assembler.dialects.gemini.schema`.
 
 from __future__ import annotations
 
-import enum
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,14 +37,6 @@ _RARE_SLACK: Tokens = 4
 """For each list of values or alternatives, and each default: few were recorded."""
 
 
-class Declarations(enum.Enum):
-    """How a generation is shown declarations."""
-
-    WORDS = "it is billed for its words, and each element"
-    PYTHON = "a function in Python, and a dataclass for each nested object"
-    MARKED = "the marked text of FunctionGemma"
-
-
 @attrs.frozen
 class Declared:
     """A declaration as it is shown: stretches of text with control tokens between them."""
@@ -61,20 +52,58 @@ class _UnwrittenError(Exception):
     """A schema of which no recording shows how it is written."""
 
 
-def write_declaration(tool: Tool, form: Declarations) -> Declared | None:
-    """The declaration in this form; None for one that no recording shows. O(the text)."""
-    walk = _Walk({**fields_in(tool.parameters, "definitions"), **fields_in(tool.parameters, "$defs")})
-    try:
-        match form:
-            case Declarations.PYTHON:
-                return Declared([_write_function(tool, walk)], 0, walk.unsettled)
-            case Declarations.MARKED:
-                stretches = f"{_MARK}{_write_marked(tool, walk)}{_MARK}".split(_MARK)
-                return Declared(stretches, len(stretches) - 1, walk.unsettled)
-            case Declarations.WORDS:
-                return None
-    except _UnwrittenError:
+class Form:
+    """How a generation is shown tools, calls and responses. Of this one nothing is known, so words are billed."""
+
+    def declaration(self, tool: Tool) -> Declared | None:
+        """The declaration as the model is shown it; None for one that no recording shows. O(the text)."""
+        try:
+            return self._declare(tool, _Walk.of(tool))
+        except _UnwrittenError:
+            return None
+
+    def _declare(self, tool: Tool, walk: _Walk) -> Declared | None:
         return None
+
+    def call(self, name: str, arguments: object) -> str | None:
+        """A call as the model is shown it; None for one that no recording shows."""
+        return None
+
+    def response(self, name: str, response: object) -> str | None:
+        """A response as the model is shown it; None if no recording shows one."""
+        return None
+
+
+class Python(Form):
+    """Gemini 2.5: a function in Python, a dataclass for each nested object, and calls of that function."""
+
+    def _declare(self, tool: Tool, walk: _Walk) -> Declared | None:
+        return Declared([_write_function(tool, walk)], 0, walk.unsettled)
+
+    def call(self, name: str, arguments: object) -> str | None:
+        """None for nested arguments, which no recording has."""
+        given = fields_of(arguments)
+        if given is None or not all(value is None or isinstance(value, str | int | float) for value in given.values()):
+            return None
+        written = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()]
+        return f"print(default_api.{name}({', '.join(written)}))"
+
+    def response(self, name: str, response: object) -> str | None:
+        """JSON whose apostrophes are escaped (5 recordings of 2 projects)."""
+        written = json.dumps(response, ensure_ascii=False, default=str).replace("'", "\\'")
+        return f'{{"{name}_response": {written}}}'
+
+
+class Marked(Form):
+    """Gemini 3: the marked text of FunctionGemma's open template."""
+
+    def _declare(self, tool: Tool, walk: _Walk) -> Declared | None:
+        stretches = f"{_MARK}{_write_marked(tool, walk)}{_MARK}".split(_MARK)
+        return Declared(stretches, len(stretches) - 1, walk.unsettled)
+
+
+FORMS: Mapping[str, Form] = {"python": Python(), "marked": Marked()}
+"""By their names in `families.toml`."""
 
 
 @attrs.define
@@ -87,6 +116,10 @@ class _Walk:
     repeats: Repeats = attrs.field(factory=Repeats)
     classes: list[str] = attrs.field(factory=list[str])
     """The dataclasses of a function in Python, each after those that it names."""
+
+    @classmethod
+    def of(cls, tool: Tool) -> _Walk:
+        return cls({**fields_in(tool.parameters, "definitions"), **fields_in(tool.parameters, "$defs")})
 
     def read(self, given: object, inside: _Inside) -> tuple[Mapping[str, Any], _Inside]:
         """A schema without a reference, and what it is in. Raises for one that refers to itself or is not recorded."""
@@ -198,21 +231,6 @@ def _write_about(description: str, heading: str, schema: Mapping[str, Any], walk
     listed = [f"{_INDENT}{key}: {walk.find_description(held)}" for key, held in properties]
     lines = "\n".join([f'"""{description}', "", f"{heading}:", *listed, '"""']).split("\n")
     return "".join(f"{_INDENT}{line}\n" if line.strip() else "\n" for line in lines)
-
-
-def write_call(name: str, arguments: object) -> str | None:
-    """A call as 2.5 is shown it; None for one with nested arguments, which no recording has."""
-    given = fields_of(arguments)
-    if given is None or not all(value is None or isinstance(value, str | int | float) for value in given.values()):
-        return None
-    written = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in given.items()]
-    return f"print(default_api.{name}({', '.join(written)}))"
-
-
-def write_response(name: str, response: object) -> str:
-    """A response as 2.5 is shown it: its apostrophes are escaped (5 recordings of 2 projects)."""
-    written = json.dumps(response, ensure_ascii=False, default=str).replace("'", "\\'")
-    return f'{{"{name}_response": {written}}}'
 
 
 _MARK = "\x00"

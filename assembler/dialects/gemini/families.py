@@ -11,7 +11,7 @@ import re
 
 import attrs
 
-from assembler.dialects.gemini.declared import Declarations
+from assembler.dialects.gemini.declared import FORMS, Form
 from assembler.dialects.prices.families import Row, estimate_with_slack, first_match, guess, table_in
 from assembler.pricing.media.gemini import Flat, Rates, Tiles
 from budgets.count import Count, Grade, Tokens
@@ -58,7 +58,7 @@ class Family(Row):
     """Every request."""
     content: Count
     """Each entry of `contents`, and the system instruction."""
-    declarations: Declarations = Declarations.WORDS
+    shown_as: Form = attrs.field(factory=Form)
     """How the model is shown its tools. The prices of elements are for what that form has no recording of."""
     tool: Count
     described: Count = _FREE
@@ -123,7 +123,7 @@ _ROWS = table_in(
     Family,
     {
         "signature": lambda written: Signature(**written),
-        "declarations": lambda written: Declarations[written.upper()],
+        "shown_as": FORMS.__getitem__,
         "answers": lambda written: Answers[written.upper()],
         "rates": {"tiles": Tiles(), "flat": Flat()}.__getitem__,
     },

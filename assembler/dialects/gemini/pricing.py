@@ -15,7 +15,6 @@ from typing import Any, assert_never, cast
 import attrs
 
 from assembler.conversation.messages.message import Call, Media, Message, Opaque, Part, Result, Thinking
-from assembler.dialects.gemini.declared import Declarations, write_call, write_declaration, write_response
 from assembler.dialects.gemini.families import Family
 from assembler.dialects.gemini.parts import UNSIGNED
 from assembler.dialects.gemini.schema import price_schema
@@ -88,7 +87,7 @@ _DECLARED_SLACK: Tokens = 1
 def price_tool(tool: Tool, family: Family, count: TokenCounter) -> Count:
     """Price a declaration as it is shown, or its words (name, descriptions, keys, enum values) and each element."""
     answer = fields_of(next(filter(None, map(tool.extra.get, _ANSWERS)), None))
-    shown = None if answer else write_declaration(tool, family.declarations)
+    shown = None if answer else family.shown_as.declaration(tool)
     if shown is not None:
         tokens = shown.marks + sum(map(count, filter(None, shown.stretches)))
         grade = Grade.ESTIMATED if shown.unsettled else Grade.BOUNDED
@@ -137,7 +136,7 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
             return Count(0)
         case Call():
             arguments = part.given if part.given is not None else _read_arguments(part.arguments)
-            if family.declarations is Declarations.PYTHON and (written := write_call(part.name, arguments)) is not None:
+            if (written := family.shown_as.call(part.name, arguments)) is not None:
                 texts.append(written)
                 return _CALL_SLACK + _price_signature(part, family)
             texts.append(part.name)
@@ -147,8 +146,8 @@ def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
         case Result():
             if part.given is not None:
                 beside = [_price_part(held, family, texts) for held in part.parts if not isinstance(held, str)]
-                if family.declarations is Declarations.PYTHON:
-                    texts.append(write_response(part.name or "", part.given))
+                if (written := family.shown_as.response(part.name or "", part.given)) is not None:
+                    texts.append(written)
                     return total([_CALL_SLACK, *beside])
                 texts += [part.name or "", *_list_texts_of_response(part.given, family)]
                 return total([family.result, *beside])
