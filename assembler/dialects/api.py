@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -61,6 +62,8 @@ class Api(Value):
     """How the API writes sources as blocks; None if it has none."""
     search: ServerSearch | None = None
     """How the API's server searches among tools that wait (`Defer`); None if it does not."""
+    serial_choice: Callable[[str | None], dict[str, Any]] | None = None
+    """How the API writes a tool choice that also asks for calls one at a time; None if a key of the request asks."""
     caches: tuple[PrefixCache, ...] = ()
     """What the provider's cache serves, by model. The first row that matches decides."""
     wordless: Wordless = Wordless.EMPTY

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from assembler.dialects.api import Api
 from assembler.text.fields import fields_in, fields_of
 
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
@@ -23,14 +24,12 @@ def serial_calls(setting: object) -> tuple[tuple[str, object], ...]:
 Options: TypeAlias = tuple[tuple[str, Any], ...]
 
 
-def in_form_of(dialect: str, choice: str | None, options: Options) -> tuple[str | None, Options]:
-    """Return a choice and options as an API gets them: Claude takes calls one at a time as part of the choice."""
+def in_form_of(api: Api, choice: str | None, options: Options) -> tuple[str | None, Options]:
+    """Return a choice and options as an API gets them: Claude's takes calls one at a time as part of the choice."""
     left = tuple(option for option in options if option != ONE_AT_A_TIME)
-    if dialect != "anthropic" or left == options or choice == "none" or "tool_choice" in dict(left):
+    if api.serial_choice is None or left == options or choice == "none" or "tool_choice" in dict(left):
         return choice, options
-    words = {None: "auto", "auto": "auto", "required": "any"}
-    chosen = {"type": words[choice]} if choice in words else {"type": "tool", "name": choice}
-    return None, (*left, ("tool_choice", {**chosen, "disable_parallel_tool_use": True}))
+    return None, (*left, ("tool_choice", api.serial_choice(choice)))
 
 
 def tool_choice(given: object, tools: Sequence[object]) -> str | None:

@@ -75,7 +75,7 @@ class Asked:
         """Return a fork of the base with all of these."""
         assembler = with_own_system(base, self.system)
         draft, settings = assembler.inside
-        choice, options = in_form_of(settings.dialect.name, self.choice, self.options)
+        choice, options = in_form_of(settings.dialect.api, self.choice, self.options)
         if self.tools is not None:
             assembler.set_tools(self.tools, choice=choice if self.tools else None)
         if self.output is None and not options:

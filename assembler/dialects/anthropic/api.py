@@ -82,6 +82,19 @@ class SearchTool:
         return {**tool.extra, **fields, "input_schema": schema}
 
 
+_CHOICES = {"auto": "auto", "none": "none", "required": "any"}
+
+
+def write_choice(choice: str) -> dict[str, Any]:
+    """A `tool_choice` from a word or the name of a tool, as `set_tools` takes it."""
+    return {"type": _CHOICES[choice]} if choice in _CHOICES else {"type": "tool", "name": choice}
+
+
+def write_serial_choice(choice: str | None) -> dict[str, Any]:
+    """A `tool_choice` that asks for calls one at a time."""
+    return {**write_choice(choice or "auto"), "disable_parallel_tool_use": True}
+
+
 API = Api(
     provider="anthropic",
     shape=SHAPE.name,
@@ -90,6 +103,7 @@ API = Api(
     marks=AnthropicMarks(),
     sources=SearchResults(),
     search=SearchTool(),
+    serial_choice=write_serial_choice,
     wordless=Wordless.BLANK,
     caches=CACHES,
     # `input_tokens` excludes cached tokens, so they are added: Anthropic API reference, read 2026-11.

@@ -13,7 +13,7 @@ import attrs
 
 from assembler.conversation.messages import Message, Thinking, read_message
 from assembler.conversation.turns import head_length
-from assembler.dialects.anthropic.api import API
+from assembler.dialects.anthropic.api import API, write_choice
 from assembler.dialects.anthropic.billed_settings import read_thinking
 from assembler.dialects.anthropic.blocks import AnthropicWriter, cites, own_thought, tool_definition
 from assembler.dialects.anthropic.families import family_of
@@ -93,12 +93,11 @@ class Anthropic:
 
     def options(self, layout: Layout) -> dict[str, Any]:
         """`output_config.format` and `tool_choice` (Anthropic API reference, read 2026-11)."""
-        words = {"auto": "auto", "none": "none", "required": "any"}
         options: dict[str, Any] = {} if self.thinking is None else {"thinking": dict(self.thinking)}
         if layout.output is not None:
             options["output_config"] = {"format": {"type": "json_schema", "schema": bare_schema(layout.output)}}
         if (choice := asked_choice(layout)) is not None:
-            options["tool_choice"] = {"type": words[choice]} if choice in words else {"type": "tool", "name": choice}
+            options["tool_choice"] = write_choice(choice)
         return options
 
     def sends_reasoning(self, thought: Thinking, message: Message) -> bool:
