@@ -41,7 +41,7 @@ TESTS = ["tests/assembler/policies", "tests/assembler/cache", *(
         "assembler/rag/test_native_sources", "assembler/rag/test_nothing_more_fits", "assembler/rag/test_whole_window",
     )
 )]  # fmt: skip
-LEFT_OUT = ("test_architecture", "test_cli", "test_names", "test_terminology", "test_start_up")
+LEFT_OUT = ("test_cli", "test_names", "test_start_up")
 """Tests of the house itself; the rest of tests/assembler/test_*.py is run."""
 
 KILLED, SURVIVED, TIMED_OUT, UNTESTED = "killed", "survived", "timed out", "untested"

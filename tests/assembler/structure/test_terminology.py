@@ -12,7 +12,7 @@ import pytest
 import assembler
 import budgets
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "terminology.md").read_text(encoding="utf-8")
 LAW, RULED_OUT = PAGE.partition("## Names that need a word")[0], PAGE.partition("## Words that no name holds")[2]
 WORDS = {word for row in re.findall(r"^\| (`.*?) \|", RULED_OUT, re.MULTILINE) for word in re.findall(r"`(\w+)`", row)}

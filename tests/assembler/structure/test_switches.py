@@ -10,7 +10,7 @@ import pytest
 
 from tools import floors
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 FOREIGN_FACES = {
     # Of the source systems, whose callers stay as they are.

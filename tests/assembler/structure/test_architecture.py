@@ -13,7 +13,7 @@ import pytest
 from tests.interpreter import ran
 from tools import floors
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HEAVY = ["tiktoken", "jinja2", "numpy", "transformers", "tokenizers", "rich", "pydantic", "griffe", "yaml"]
 
 
