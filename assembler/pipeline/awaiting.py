@@ -28,12 +28,23 @@ T = TypeVar("T")
 async def run_in_thread(work: Callable[[], T]) -> T:
     """Run `work` in a thread of the loop's pool, or at once if the loop has none, as in a workflow of Temporal."""
     loop = asyncio.get_running_loop()
-    run: Callable[[], T] = partial(copy_context().run, work)
+    run: Callable[[], T] = partial(copy_context().run, _without_stop_iteration, work)
     try:
         found = loop.run_in_executor(None, run)
     except NotImplementedError:
         return run()
     return await found
+
+
+def _without_stop_iteration(work: Callable[[], T]) -> T:
+    """What `work` returns. A StopIteration that it raises becomes a RuntimeError, as in any coroutine (PEP 479).
+
+    No future takes a StopIteration, so that the task that awaits it would never wake.
+    """
+    try:
+        return work()
+    except StopIteration as error:
+        raise RuntimeError("a function that the build called raised StopIteration") from error
 
 
 async def run_awaiting(settings: Settings, work: Callable[[], T]) -> T:
@@ -93,7 +104,7 @@ async def _run_in_own_thread(work: Callable[[], T]) -> T:
     def run() -> None:
         WAITS.set(wait)
         try:
-            finish = partial(_set_result, done, work())
+            finish = partial(_set_result, done, _without_stop_iteration(work))
         except BaseException as error:  # for the task that awaits this
             finish = partial(_set_error, done, error)
         with suppress(RuntimeError):  # the loop is closed, and no task waits

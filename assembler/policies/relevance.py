@@ -164,8 +164,9 @@ class Cosine:
     def _embed_texts(self, texts: list[str]) -> Sequence[Sequence[float]]:
         import numpy as np
 
+        embedded = self.embed([*texts])  # what it raises is not about vectors
         try:
-            vectors = np.asarray(self.embed([*texts]), dtype=np.float64)
+            vectors = np.asarray(embedded, dtype=np.float64)
         except (TypeError, ValueError, OverflowError) as error:
             raise BudgetError("Cosine: embed must return vectors of one length") from error
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
