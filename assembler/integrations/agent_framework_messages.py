@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+import attrs
+
 from assembler.conversation.messages import Call, Message, Part, Result
 from assembler.integrations.kept_objects import align_parts
 from assembler.integrations.openai_dicts import call_item, chat_call, message_item, reasoning_item, text_of
@@ -27,6 +29,8 @@ _UNSENT = frozenset(
     f"{tool}_tool_{kind}" for tool in ("search", "code_interpreter", "image_generation") for kind in ("call", "result")
 )
 """The contents of hosted tools, which the client leaves out of the next request."""
+_KIND = "model_output_kind"
+"""The property of a text that says whether it is a refusal."""
 _RICH = frozenset({"data", "uri", "hosted_file"})
 _HOSTED = {"shell_tool_call": "shell_call", "computer_tool_call": "computer_call"}
 
@@ -58,7 +62,7 @@ def _remove_reasoning(message: Any, orphaned: frozenset[str]) -> Any:
 
 def messages_of(message: Any) -> list[Entry]:
     """Return the messages that an API gets, with the author's name and without unsupported contents."""
-    return _add_author(message, _make_entries(message, _write_answer, _write_result))
+    return _add_author(message, _make_entries(message, _write_answer, _write_result, _write_part))
 
 
 def _add_author(message: Any, entries: list[Entry]) -> list[Entry]:
@@ -72,7 +76,7 @@ def chat_messages_of(message: Any) -> list[Entry]:
     """Return the messages that Chat Completions gets: each content as one of its own, but calls beside their text."""
     return [
         apart
-        for entry in _add_author(message, _make_entries(message, _write_chat_answers, _write_result))
+        for entry in _add_author(message, _make_entries(message, _write_chat_answers, _write_result, _write_chat_part))
         for apart in _split_entry(entry)
     ]
 
@@ -88,13 +92,14 @@ def _split_entry(entry: Entry) -> Iterator[Entry]:
 
 def items_of(message: Any) -> list[Entry]:
     """Return the items that the Responses API gets, with the pictures and files of tool results."""
-    return _make_entries(message, _write_items, _write_rich_result)
+    return _make_entries(message, _write_items, _write_rich_result, _write_item_part)
 
 
 def _make_entries(
     message: Any,
     answer: Callable[[Sequence[tuple[int, Any]]], list[Entry]],
     result: Callable[[Any], dict[str, Any]],
+    write_part: Callable[[Any], dict[str, Any] | None],
 ) -> list[Entry]:
     own: list[Any] = message.contents
     contents = list(enumerate(own))
@@ -107,7 +112,7 @@ def _make_entries(
     ]
     if message.role == "assistant":
         return [*answer(contents), *results]
-    parts = [(place, _write_part(content)) for place, content in contents]
+    parts = [(place, write_part(content)) for place, content in contents]
     shown = [(place, part) for place, part in parts if part is not None]
     if not shown:
         return results
@@ -131,13 +136,39 @@ def _write_answer(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
     return [(fields, tuple(place for place, _ in (*written, *calls)))]
 
 
+@attrs.define
+class _ChatAnswer:
+    """What the Chat client sends as one message: contents, and the reasoning that the provider put into a field."""
+
+    contents: list[tuple[int, Any]]
+    details: tuple[int, Any] | None
+
+
 def _write_chat_answers(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
-    """Return an answer as the Chat client sends it: each text with the calls around it, and thoughts by themselves."""
-    groups: list[list[tuple[int, Any]]] = []
-    takes_more = False
+    """Return an answer as the Chat client sends it: each text with the calls around it, and thoughts by themselves.
+
+    With a refusal all of it is one message.
+    """
+    refused = [content.text or "" for _, content in contents if _is_refusal(content)]
+    answers = _group_as_sent([(place, content) for place, content in contents if not _is_refusal(content)])
+    if not refused:
+        return [_write_chat_answer(answer) for answer in answers]
+    details = next((answer.details for answer in answers if answer.details), None)
+    fields, places = _write_chat_answer(_ChatAnswer([one for answer in answers for one in answer.contents], details))
+    alone = not fields["content"] and "tool_calls" not in fields
+    own = [place for place, content in contents if _is_refusal(content)] if alone else []
+    return [({**fields, "refusal": "".join(refused)}, (*own[:1], *places[alone:]))]
+
+
+def _group_as_sent(contents: Sequence[tuple[int, Any]]) -> list[_ChatAnswer]:
+    answers: list[_ChatAnswer] = []
+    takes_more, details = False, None
     for place, content in contents:
+        if content.type == "text_reasoning" and content.protected_data is not None:
+            details = (place, content)
+            continue
         if content.type == "text":
-            joins = takes_more and all(other.type != "text" for _, other in groups[-1])
+            joins = takes_more and all(other.type != "text" for _, other in answers[-1].contents)
         elif content.type == "function_call":
             joins = takes_more
         elif _thinks_aloud(content):
@@ -145,40 +176,82 @@ def _write_chat_answers(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
         else:
             continue
         if not joins:
-            groups.append([])
-        groups[-1].append((place, content))
+            answers.append(_ChatAnswer([], details))
+            details = None
+        answers[-1].contents.append((place, content))
         takes_more = not _thinks_aloud(content)
-    return [entry for group in groups for entry in _write_answer(group) or [_write_silence(group)]]
+    if details is not None and not answers:
+        answers.append(_ChatAnswer([], details))
+    elif details is not None:
+        answers[-1].details = details
+    return answers
 
 
-def _write_silence(group: Sequence[tuple[int, Any]]) -> Entry:
-    """Return a text without a word, which the client sends too if it stands alone."""
-    return {"role": "assistant", "content": ""}, (group[0][0],)
+def _write_chat_answer(answer: _ChatAnswer) -> Entry:
+    """Return one message of an answer. A text without a word is sent too if it stands alone."""
+    silent: Entry = ({"role": "assistant", "content": ""}, tuple(place for place, _ in answer.contents[:1]))
+    ((fields, places),) = _write_answer(answer.contents) or [silent]
+    if answer.details is None:
+        return fields, places
+    place, content = answer.details
+    return {**fields, "reasoning_details": json.loads(content.protected_data)}, (*places, place)
+
+
+def _is_refusal(content: Any) -> bool:
+    if content.type != "text":
+        return False
+    properties = content.additional_properties or {}
+    return "refusal" in (properties.get("core", {}).get(_KIND), properties.get(_KIND))
 
 
 def _write_items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
+    """Return an answer as the Responses client sends it: its texts as one message, behind the calls beside them."""
     outputs = {content.call_id: content.output for _, content in contents if content.type == "mcp_server_tool_result"}
     items: list[Entry] = []
-    for group in runs(contents, lambda now, before: now[1].type == before[1].type == "text"):
-        texts = [{"type": "output_text", "text": content.text or ""} for _, content in group]
-        (_, first), *more = group
-        item = {**message_item(""), "content": texts} if more else _write_item(first, outputs.get(first.call_id))
-        items += [] if item is None else [(item, tuple(place for place, _ in group))]
-    return items
+    texts: list[tuple[int, Any]] = []
+    for group in runs(contents, lambda now, before: _is_same_reasoning(now[1], before[1])):
+        place, content = group[0]
+        if content.type == "text":
+            texts.append((place, content))
+            continue
+        if content.type in _HOSTED:
+            items += _write_texts(texts)
+            texts = []
+        reasoned = content.type == "text_reasoning"
+        own = _write_reasoning([each for _, each in group]) if reasoned else _write_item(content, outputs)
+        items += [] if own is None else [(own, tuple(place for place, _ in group))]
+    return [*items, *_write_texts(texts)]
 
 
-def _write_item(content: Any, output: Any) -> dict[str, Any] | None:
+def _write_texts(texts: Sequence[tuple[int, Any]]) -> list[Entry]:
+    parts = [{"type": "output_text", "text": content.text or ""} for _, content in texts]
+    item = {**message_item(""), "content": parts if len(parts) > 1 else "".join(part["text"] for part in parts)}
+    return [(item, tuple(place for place, _ in texts))] if texts else []
+
+
+def _is_same_reasoning(now: Any, before: Any) -> bool:
+    """Whether two contents side by side are the summaries of one reasoning, which is sent as one item."""
+    return now.type == before.type == "text_reasoning" and now.id == before.id
+
+
+def _write_reasoning(contents: Sequence[Any]) -> dict[str, Any] | None:
+    """Return the item of all contents of one reasoning; None without its id or its encrypted form, which are needed."""
+    sealed = (each.protected_data or each.additional_properties.get("encrypted_content") for each in contents)
+    seal = next(filter(None, sealed), None)
+    if not contents[0].id or seal is None:
+        return None
+    summary = [{"type": "summary_text", "text": content.text} for content in contents if content.text]
+    return {**reasoning_item(contents[0].id, None, seal), "summary": summary}
+
+
+def _write_item(content: Any, outputs: Mapping[str, Any]) -> dict[str, Any] | None:
     match content.type:
-        case "text":
-            return message_item(content.text or "")
         case "function_call":
             return _add_status(content, call_item(content.call_id, content.name, _write_arguments(content)))
-        case "text_reasoning":
-            return reasoning_item(content.id, content.text, content.protected_data)
         case "mcp_server_tool_call":
             call = {"type": "mcp_call", "id": content.call_id, "server_label": content.server_name or ""}
             asked = {"name": content.tool_name or "", "arguments": _write_arguments(content)}
-            return {**call, **asked, "output": _write_output(output)}
+            return {**call, **asked, "output": _write_output(outputs.get(content.call_id))}
         case kind if kind in _HOSTED:
             return {**content.to_dict(), "type": _HOSTED[kind], "id": content.call_id or content.id}
         case _:
@@ -212,7 +285,7 @@ def _write_rich_result(content: Any) -> dict[str, Any]:
     items: list[Any] = content.items or []
     if all(item.type not in _RICH for item in items):
         return _write_result(content)
-    shown = [part for item in items if (part := _write_part(item)) is not None]
+    shown = [part for item in items if (part := _write_item_part(item)) is not None]
     return {"role": "tool", "tool_call_id": content.call_id, "content": shown}
 
 
@@ -240,11 +313,51 @@ def _write_part(content: Any) -> dict[str, Any] | None:
             return None
 
 
+def _write_chat_part(content: Any) -> dict[str, Any] | None:
+    """Return what the Chat client sends of a content of the user: nothing of most files that it is given by a URL."""
+    match content.type:
+        case "text":
+            return {"type": "text", "text": content.text or ""}
+        case "data" | "uri" if not _is_file(content) or content.uri.startswith("data:"):
+            return _write_media(content)
+        case _:
+            return None
+
+
+def _write_item_part(content: Any) -> dict[str, Any] | None:
+    """Return what the Responses client sends of a content of the user."""
+    match content.type:
+        case "text":
+            return {"type": "text", "text": content.text or ""}
+        case "data" | "uri":
+            return _write_media(content)
+        case _:
+            return _write_part(content)
+
+
+def _is_file(content: Any) -> bool:
+    return (content.media_type or "").startswith("application/")
+
+
+def _write_media(content: Any) -> dict[str, Any] | None:
+    """Return a picture, a sound or a file, as both clients send it; None for another media type."""
+    media, uri = content.media_type or "", content.uri
+    sound = next((form for kind, form in _SOUNDS.items() if kind in media), None)
+    if media.startswith("audio/"):
+        return sound and {"type": "input_audio", "input_audio": {"data": uri.split(",", 1)[-1], "format": sound}}
+    return _write_part(content) if media.startswith("image/") or _is_file(content) else None
+
+
+_SOUNDS = {"wav": "wav", "mp3": "mp3", "mpeg": "mp3"}
+
+
 def rewrite_message(message: Any, entries: Sequence[Entry], became: Sequence[tuple[Message, Message | None]]) -> Any:
     """Return a copy of the message with the texts that are left of its entries, and the same id and properties."""
     contents: list[Any] = message.contents
     left: dict[int, Any] = dict(enumerate(contents))
     for (_, places), (before, after) in zip(entries, became, strict=True):
+        if after is before:
+            continue
         parts = [] if after is None else [new for _, new in align_parts(before.parts, after.parts)]
         for place, new in zip(places, [*parts, *[None] * (len(places) - len(parts))], strict=True):
             left[place] = _rewrite_content(left[place], new)
