@@ -11,17 +11,16 @@ from assembler.text.fields import fields_in, fields_of
 _WORDS = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
 """The words of the frameworks and APIs for a choice, and ours."""
 
+Options: TypeAlias = tuple[tuple[str, Any], ...]
+"""The keys of a call that are options, with their values."""
 
 ONE_AT_A_TIME = ("parallel_tool_calls", False)
 """The option of OpenAI's APIs for calls one at a time."""
 
 
-def serial_calls(setting: object) -> tuple[tuple[str, object], ...]:
+def serial_calls(setting: object) -> Options:
     """Return what `Asked.options` says of a framework's setting for parallel calls; its default costs nothing."""
     return (ONE_AT_A_TIME,) if setting is False else ()
-
-
-Options: TypeAlias = tuple[tuple[str, Any], ...]
 
 
 def in_form_of(api: Api, choice: str | None, options: Options) -> tuple[str | None, Options]:
