@@ -77,11 +77,9 @@ def test_the_estimate_of_a_sum_is_the_sum_of_estimates_to_the_rounding(
     assert together.upper >= together.tokens
 
 
-@pytest.mark.parametrize(
-    ("model", "apart"), [("command-a-03-2025", 1), ("grok-2-1212", 1), ("command-a-plus-05-2026", 3), ("grok-3", 3)]
-)
+@pytest.mark.parametrize(("model", "apart"), [("grok-2-1212", 1), ("command-a-plus-05-2026", 3), ("grok-3", 3)])
 def test_a_number_costs_a_token_for_each_digit_where_a_vocabulary_splits_it(model: str, apart: int) -> None:
-    """Recorded by crmne/ruby_llm (MIT): the coordinates of a city cost Command A and Grok 2 a token for each digit."""
+    """Recorded by crmne/ruby_llm (MIT): the coordinates of a city cost Grok 2 a token for each digit."""
     stand_in = hosted_families.family_of(model).stand_in
     price = hosted_families.price_texts(["at 52.5200, in 2026-08 or 7"], o200k, stand_in)
     pieces = [-(-len(digits) // apart) for digits in ("52", "5200", "2026", "08", "7")]

@@ -229,8 +229,9 @@ class HostBill(JoiningPricer):
         return total(map(self._price_tool, self._order_tools(others)))
 
     def _order_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
-        """The tools in the order that is priced: as sent for a stand-in, whose constants were fitted to that order."""
-        return tools if self.family.stand_in else customary_tools(tools, SHAPE_OF[self.api])
+        """The tools in the order that is priced: as sent if a stand-in's constants were fitted to that order."""
+        is_sorted = self.family.stand_in is not None and not self.family.keeps_order
+        return tools if is_sorted else customary_tools(tools, SHAPE_OF[self.api])
 
     def _price_tool(self, tool: Tool) -> Count:
         return price_tool(tool, self.family, self.count)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 import attrs
 
@@ -20,6 +20,8 @@ from budgets.errors import UnknownModelError
 _DIGITS = 3
 """The most digits in a piece of a bundled vocabulary that replaces another."""
 _NUMBER = re.compile(r"\d{2,}")
+_SOUTHERN = re.compile("[\u0590-\u1cff]")
+"""Hebrew, Arabic, the scripts of India, Thai, Georgian, Khmer and others."""
 
 
 def _count_digits_apart(text: str, most: int) -> Tokens:
@@ -42,9 +44,11 @@ class StandIn:
     """Added to the ceiling once for all texts of a message."""
     digits: int = _DIGITS
     """The most digits in one of its pieces."""
+    southern: Tokens = 0
+    """Added to the ceiling for each letter of the scripts from Hebrew to Georgian, of which it has few pieces."""
 
 
-def price_texts(texts: Iterable[str], count: TokenCounter, stand_in: StandIn | None) -> Count:
+def price_texts(texts: Collection[str], count: TokenCounter, stand_in: StandIn | None) -> Count:
     """Price several separate texts of a message. Without a `stand_in`, `count` is the model's own counter."""
     if stand_in is None:
         return Count(sum(count(text) for text in texts if text))
@@ -53,6 +57,8 @@ def price_texts(texts: Iterable[str], count: TokenCounter, stand_in: StandIn | N
         return NOTHING
     typical = round(tokens * stand_in.typical)
     ceiling = math.ceil(tokens * stand_in.ceiling) + stand_in.flat
+    if stand_in.southern:
+        ceiling += stand_in.southern * sum(len(_SOUTHERN.findall(text)) for text in texts)
     return Count(typical, Grade.ESTIMATED, upper=max(typical, ceiling))
 
 
@@ -69,6 +75,8 @@ class Family(Row):
     """How the model's own vocabulary differs from it; None if they are the same."""
     form: Form = FORMS["spaced"]
     """How tools, schemas, past calls and results are written."""
+    keeps_order: bool = False
+    """Whether a stand-in's constants were fitted to definitions as they are sent, and not as recorders sort them."""
     opening: Count
     """The cost of every request, with the primer of the reply."""
     no_system: Count = NOTHING
@@ -86,6 +94,8 @@ class Family(Row):
     """What an assistant's message costs more if it has a text."""
     calling: Count = NOTHING
     """What an assistant's message costs more if it calls tools, however many."""
+    beside_calls: Count = NOTHING
+    """What a text beside calls costs more, also an empty one."""
     tool_role: Count = NOTHING
     """The framing of a message with results, without that of each result."""
     tooling: Count = NOTHING

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from assembler.conversation.messages import Call
-from assembler.dialects.hosts import deepseek_v3_1, dsml, harmony, llama_4, qwen_xml
+from assembler.dialects.hosts import cohere, deepseek_v3_1, dsml, harmony, llama_4, qwen_xml
 from assembler.dialects.openai.respelled import legal_name
 from assembler.regions.tools.tool import Tool
 
@@ -83,6 +83,8 @@ FORMS: Mapping[str, Form] = {
     "compact": Form(json=_write_compact),
     "indented": Form(json=_write_indented),
     "gpt_oss": Form(definition=harmony.declare_behind, definitions=harmony.declare_tools, call=harmony.write_call),
+    "command_a": Form(definition=cohere.write_definition, call=cohere.write_call, result=cohere.write_result),
+    "command_r": Form(definition=cohere.write_function, call=cohere.write_call),
     "deepseek_v3_1": Form(definition=deepseek_v3_1.write_definition, turn=deepseek_v3_1.write_turn),
     "deepseek_v3_2": _make_deepseek_form(dsml.V3_2),
     "deepseek_v4": _make_deepseek_form(dsml.V4),

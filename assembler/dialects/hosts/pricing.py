@@ -119,8 +119,10 @@ def _frame_message(message: Message, family: Family) -> Count:
         case "user":
             return family.user
         case "assistant":
-            calls = any(isinstance(part, Call) for part in message.parts)
-            return family.assistant + (family.calling if calls else family.saying)
+            if not any(isinstance(part, Call) for part in message.parts):
+                return family.assistant + family.saying
+            says = family.beside_calls != NOTHING and any(isinstance(part, str) for part in message.parts)
+            return family.assistant + family.calling + (family.beside_calls if says else NOTHING)
         case "tool":
             return family.tool_role
         case _:
