@@ -463,12 +463,12 @@ def stated() -> Iterator[tuple[str, str]]:
 def test_every_bound_that_is_stated_has_a_row() -> None:
     known = [(row.where, in_one_line(row.says)) for row in (*AT_MOST, *HELD_ELSEWHERE)] + NO_BOUNDS
     for where, text in stated():
-        told = [says for place, says in known if place == where]
-        spans = [(text.find(says), text.find(says) + len(says)) for says in told]
+        covered = [says for place, says in known if place == where]
+        spans = [(text.find(says), text.find(says) + len(says)) for says in covered]
         for found in STATED.finditer(text):
-            said = text[max(0, found.start() - 60) : found.end() + 40]
+            around = text[max(0, found.start() - 60) : found.end() + 40]
             assert any(start <= found.start() < stop for start, stop in spans), (
-                f"{where} states a bound that no test holds: {said!r}; add a row to AT_MOST or HELD_ELSEWHERE, or to "
+                f"{where} states a bound that no test holds: {around!r}; add a row to AT_MOST or HELD_ELSEWHERE, or to "
                 "NO_BOUNDS if it is none"
             )
 

@@ -45,7 +45,7 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=path, capture_output=True, text=True, check=False)
 
 
-def said(done: subprocess.CompletedProcess[str]) -> list[str]:
+def lines_of(done: subprocess.CompletedProcess[str]) -> list[str]:
     """The reported line of each test and the totals, without the time."""
     return sorted(re.findall(r"^(?:FAILED|ERROR|SKIPPED|XFAIL) .*|^=*.* passed.*(?= in )", done.stdout, re.MULTILINE))
 
@@ -53,8 +53,8 @@ def said(done: subprocess.CompletedProcess[str]) -> list[str]:
 def test_every_test_ends_in_workers_as_it_does_alone(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     alone, beside = (run(tmp_path, "-q", "-rA", "--workers", number) for number in ("1", "3"))
-    assert (said(beside), beside.returncode) == (said(alone), 1)
-    assert "1 failed, 39 passed, 1 skipped, 1 xfailed, 1 error" in said(beside)
+    assert (lines_of(beside), beside.returncode) == (lines_of(alone), 1)
+    assert "1 failed, 39 passed, 1 skipped, 1 xfailed, 1 error" in lines_of(beside)
 
 
 def test_a_worker_that_dies_fails_the_run_and_names_its_test(tmp_path: Path) -> None:

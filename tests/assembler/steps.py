@@ -80,22 +80,22 @@ def calling(
             return [{"role": "assistant", "content": tools}]
 
 
-def answering(spelling: str, call: str | None, said: Any, name: str = "search") -> Message:
+def answering(spelling: str, call: str | None, output: Any, name: str = "search") -> Message:
     """The answer to a call, in a message of its own: a text, or the parts that the API has in answers."""
     match spelling:
         case "openai_chat":
-            return {"role": "tool", "tool_call_id": call, "content": said}
+            return {"role": "tool", "tool_call_id": call, "content": output}
         case "openai_responses":
-            return {"type": "function_call_output", "call_id": call, "output": said}
+            return {"type": "function_call_output", "call_id": call, "output": output}
         case "anthropic":
-            return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": said}]}
+            return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": output}]}
         case "gemini":
             return {
                 "role": "user",
-                "parts": [{"function_response": _named(call, name, response={"output": said})}],
+                "parts": [{"function_response": _named(call, name, response={"output": output})}],
             }
         case _:
-            content = [{"text": said}] if isinstance(said, str) else said
+            content = [{"text": output}] if isinstance(output, str) else output
             return {"role": "user", "content": [{"toolResult": {"toolUseId": call, "content": content}}]}
 
 
@@ -115,8 +115,8 @@ def step(
     spelling: str, answers: Iterable[Any], *, named: bool = True, apart: bool = True, behind: Sequence[Message] = ()
 ) -> list[Message]:
     """Calls `c0`, `c1` … side by side and their answers, each in a message or all in one; parts behind the last."""
-    said = [*answers]
-    ids = [f"c{number}" if named else None for number in range(len(said))]
-    given = [answering(spelling, call, one) for call, one in zip(ids, said, strict=True)]
+    outputs = [*answers]
+    ids = [f"c{number}" if named else None for number in range(len(outputs))]
+    given = [answering(spelling, call, one) for call, one in zip(ids, outputs, strict=True)]
     alone = len(given) - 1 if apart else 0
     return [*calling(spelling, ids), *given[:alone], *together(spelling, given[alone:], *behind)]

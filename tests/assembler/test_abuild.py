@@ -96,8 +96,8 @@ def test_counters_that_are_awaited_give_the_bytes_of_those_that_are_not(
 ) -> None:
     limit = max(int(by_hand.cost(history) * share), 1)
     waiting, plainly = of(history, limit, asking(ladder, agist), acount), of(history, limit, ladder)
-    told, found = outcome(lambda: asyncio.run(waiting.abuild())), outcome(plainly.build)
-    assert told == found
+    awaited, found = outcome(lambda: asyncio.run(waiting.abuild())), outcome(plainly.build)
+    assert awaited == found
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])

@@ -153,13 +153,13 @@ def test_an_answer_goes_back_without_what_only_an_answer_has(case: Case) -> None
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_other_api_is_sent_it_and_its_loss_is_no_news(case: Case) -> None:
-    said, plain = (
+    with_fields, plain = (
         Assembler(dialect=case.dialect).add_capability([TOOL]).add_messages([ASKED, each, *case.after, ASKED]).build()
         for each in (case.dumped, case.kept)
     )
     for other in ("openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral"):
-        assert said.notes(other) == plain.notes(other)
-        assert said.request(other) == plain.request(other)
+        assert with_fields.notes(other) == plain.notes(other)
+        assert with_fields.request(other) == plain.request(other)
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ BESIDE: dict[str, Any] = {
 def test_an_object_and_its_dump_send_the_same_fields_beside_the_content(field: str) -> None:
     dumped = {**_called(), field: BESIDE[field]}
     both = [
-        Assembler(dialect="openai_chat").add_capability([TOOL]).add_messages([ASKED, said, TOLD, ASKED]).build()
-        for said in (types.SimpleNamespace(**dumped), dumped)
+        Assembler(dialect="openai_chat").add_capability([TOOL]).add_messages([ASKED, answer, TOLD, ASKED]).build()
+        for answer in (types.SimpleNamespace(**dumped), dumped)
     ]
     assert both[0].request()["messages"][1][field] == BESIDE[field]
     assert both[0].request() == both[1].request()

@@ -30,8 +30,8 @@ def _histories(draw: st.DrawFn) -> list[Any]:
     answers = draw(st.lists(st.sampled_from(["sunny", '{"a": "é"}', 'said "no"', "1", ""]), min_size=1, max_size=4))
     named = spelling != "gemini" or draw(st.booleans())
     behind = [part(spelling, "Both, please.")] if spelling in HOLDS and draw(st.booleans()) else []
-    told = step(spelling, answers, named=named, apart=draw(st.booleans()), behind=behind)
-    return [asking(spelling, "Find it."), *told]
+    messages = step(spelling, answers, named=named, apart=draw(st.booleans()), behind=behind)
+    return [asking(spelling, "Find it."), *messages]
 
 
 @st.composite

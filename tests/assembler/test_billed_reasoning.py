@@ -21,18 +21,18 @@ Message = dict[str, Any]
 
 def drawn(seed: int) -> list[Message]:
     """Turns of a question or two, and steps with and without reasoning and calls."""
-    chance, told = random.Random(seed), list[Message]()
+    chance, messages = random.Random(seed), list[Message]()
     for _ in range(4):
         for _ in range(chance.choice([1, 1, 2])):
-            told.append({"role": "user", "content": "q" * chance.randint(1, 9)})
+            messages.append({"role": "user", "content": "q" * chance.randint(1, 9)})
         for _ in range(chance.randint(0, 2)):
-            call: Message = {"type": "tool_use", "id": f"c{len(told)}", "name": "f", "input": {}}
-            told.append({"role": "assistant", "content": [*thoughts(chance), call]})
+            call: Message = {"type": "tool_use", "id": f"c{len(messages)}", "name": "f", "input": {}}
+            messages.append({"role": "assistant", "content": [*thoughts(chance), call]})
             result: Message = {"type": "tool_result", "tool_use_id": call["id"], "content": "r" * chance.randint(1, 9)}
-            told.append({"role": "user", "content": [result]})
+            messages.append({"role": "user", "content": [result]})
         answer = {"type": "text", "text": "a" * chance.randint(1, 9)}
-        told.append({"role": "assistant", "content": [*thoughts(chance), answer]})
-    return told if seed % 2 else [one for one in told[:2] if one["role"] == "assistant"] + told[2:]
+        messages.append({"role": "assistant", "content": [*thoughts(chance), answer]})
+    return messages if seed % 2 else [one for one in messages[:2] if one["role"] == "assistant"] + messages[2:]
 
 
 def thoughts(chance: random.Random) -> list[Message]:

@@ -30,8 +30,8 @@ def test_the_six_stages_are_called_in_the_order_that_the_page_and_the_tool_name(
     page = (ROOT / "docs/how-it-works.md").read_text()
     table = re.findall(r"^\| (\w+) \|", page.split("## What each stage does")[0], re.MULTILINE)[1:]
     assert called() == table == list(build.STAGES) == list(STAGES)
-    said = re.findall(r"^\*\*(\w+)\.\*\*", page, re.MULTILINE)
-    assert [word.lower() for word in said] == table
+    headings = re.findall(r"^\*\*(\w+)\.\*\*", page, re.MULTILINE)
+    assert [word.lower() for word in headings] == table
 
 
 def test_an_appended_build_makes_no_more_calls_than_the_page_says() -> None:

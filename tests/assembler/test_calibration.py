@@ -269,12 +269,12 @@ def test_a_bare_usage_is_refused_as_an_anchor(wrong: Any) -> None:
 
 @pytest.mark.parametrize("key", ["messages", "contents", "input", "turns"])
 def test_a_continued_request_is_recognised_under_every_apis_history_key(key: str) -> None:
-    said = [{"says": "one"}, {"says": "two"}]
+    entries = [{"says": "one"}, {"says": "two"}]
     tools = [{"name": "f"}, {"name": "g"}, {"name": "h"}]
-    before = Fingerprint.of({key: said, "tools": tools})
+    before = Fingerprint.of({key: entries, "tools": tools})
     assert before.turns == 2
-    assert Fingerprint.of({key: [*said, {"says": "three"}], "tools": tools}, turns=2) == before
-    assert Fingerprint.of({key: [*said, {"says": "three"}], "tools": tools[:2]}, turns=2) != before
+    assert Fingerprint.of({key: [*entries, {"says": "three"}], "tools": tools}, turns=2) == before
+    assert Fingerprint.of({key: [*entries, {"says": "three"}], "tools": tools[:2]}, turns=2) != before
 
 
 def test_the_ids_of_a_finished_prompt_are_not_taken_for_turns() -> None:
@@ -327,7 +327,7 @@ def test_a_bill_and_a_refusal_carry_what_stayed_and_the_drift_and_limit_of_bills
 def test_a_refusal_bills_at_least_what_was_counted_and_at_least_one_token() -> None:
     assert calibrate(billed_context(60), Overflow(limit=50, excess=5)).billed == 60
     assert calibrate(billed_context(60), Overflow(limit=50, excess=15)).billed == 65
-    assert [calibrate(billed_context(0), said).billed for said in (Overflow(excess=0), Overflow())] == [1, 1]
+    assert [calibrate(billed_context(0), refusal).billed for refusal in (Overflow(excess=0), Overflow())] == [1, 1]
     assert input_tokens(1) == 1
 
 

@@ -92,10 +92,10 @@ def test_a_summary_of_ours_follows_the_servers_which_nothing_before_it_would_out
     for less in (1, 60, 150):
         budget = Budget(whole.count.upper - less, model=model)
         context = Assembler(budget, dialect=dialect, on_overflow=policy).add_messages(history).build()
-        said = ["In short: walruses." in str(one) or "Some turns" in str(one) for one in context.messages]
+        is_summary = ["In short: walruses." in str(one) or "Some turns" in str(one) for one in context.messages]
         of_server = history[floor : floor + (1 if dialect is ANTHROPIC else 2)]
         assert context.messages[: len(of_server)] == of_server
-        assert said.index(True) == len(of_server)
+        assert is_summary.index(True) == len(of_server)
         assert context.count == count_request(context.request(), dialect=dialect, model=model)
         assert verify(context.request(), dialect=dialect) == []
         again = Assembler(Budget(100_000, model=model), dialect=dialect).add_messages(context.messages).build()
@@ -225,8 +225,8 @@ def test_a_summary_that_begins_the_history_is_not_lost_where_the_user_has_to_beg
         .add_messages([{"role": "assistant", "content": says}, {"role": "user", "content": "and then?"}])
         .build()
     )
-    (first, told), (second, answered), last = _opening(context.request())
-    assert (first, [text.endswith(BLOCK["content"]) for text in told]) == ("user", [True])
+    (first, texts), (second, answered), last = _opening(context.request())
+    assert (first, [text.endswith(BLOCK["content"]) for text in texts]) == ("user", [True])
     assert (second in ("assistant", "model"), answered) == (True, ["clams"])
     assert last == ("user", ["and then?"])
     assert not context.dropped

@@ -97,24 +97,24 @@ def test_of_user_messages_that_are_sent_merged_as_many_stay_as_fit_as_they_are_s
 def test_no_policy_drops_a_turn_with_which_the_request_fits_as_it_is_sent(ladder: Any, dialect: str) -> None:
     """Both drop the oldest turn first. By the sum of the prices a turn went for 3 to 20 tokens that merging saves."""
     model = {"gemini": "gemini-2.5-flash", "mistral": "mistral-large-latest"}.get(dialect, "claude-sonnet-4-5")
-    said: list[Any] = []
+    messages: list[Any] = []
     for place in range(4):
         ids, asked = [f"call{place:03}{side}" for side in "ab"], {"name": "find", "arguments": '{"q": "x"}'}
         calls = [{"id": one, "type": "function", "function": asked} for one in ids]
-        said += [{"role": "user", "content": f"question {place} " * 3}]
-        said += [{"role": "assistant", "content": "I look.", "tool_calls": calls}]
-        said += [{"role": "tool", "tool_call_id": one, "content": "found " * 9} for one in ids]
-    said.append({"role": "user", "content": "and now?"})
+        messages += [{"role": "user", "content": f"question {place} " * 3}]
+        messages += [{"role": "assistant", "content": "I look.", "tool_calls": calls}]
+        messages += [{"role": "tool", "tool_call_id": one, "content": "found " * 9} for one in ids]
+    messages.append({"role": "user", "content": "and now?"})
     tool = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
 
     def made(window: int, first: int, policy: Any) -> Assembler:
         budget = Budget(window, model=model)
-        return Assembler(budget, dialect=dialect, on_overflow=policy).set_tools([tool]).add_messages(said[first:])
+        return Assembler(budget, dialect=dialect, on_overflow=policy).set_tools([tool]).add_messages(messages[first:])
 
     costs = {first: made(10_000, first, Refuse()).build().count.upper for first in range(0, 17, 4)}
     for window in sorted({cost + off for cost in costs.values() for off in range(-2, 3) if cost + off >= costs[16]}):
         fitting = min(first for first, cost in costs.items() if cost <= window)
-        assert len(made(window, 0, ladder).build().messages) == len(said[fitting:]), window
+        assert len(made(window, 0, ladder).build().messages) == len(messages[fitting:]), window
 
 
 TOOL: Any = {"type": "function", "function": {"name": "find", "parameters": {"type": "object", "properties": {}}}}
@@ -129,22 +129,22 @@ NEWEST = [{"role": "user", "content": "and now?"}]
 
 def turn(number: int, steps: int, *, answered: bool = False, found: str = "found") -> list[Any]:
     """A question, so many steps that `found` something, and an answer if it is `answered`."""
-    said: list[Any] = [{"role": "user", "content": f"question {number}"}]
+    messages: list[Any] = [{"role": "user", "content": f"question {number}"}]
     for step in range(steps):
         called = {
             "id": f"call{number:03}{step:02}",
             "type": "function",
             "function": {"name": "find", "arguments": "{}"},
         }
-        said.append({"role": "assistant", "content": None, "tool_calls": [called]})
-        said.append({"role": "tool", "tool_call_id": called["id"], "content": found})
-    return said + [{"role": "assistant", "content": "done"}] * answered
+        messages.append({"role": "assistant", "content": None, "tool_calls": [called]})
+        messages.append({"role": "tool", "tool_call_id": called["id"], "content": found})
+    return messages + [{"role": "assistant", "content": "done"}] * answered
 
 
-def kept(dialect: str, window: int, policies: Any, said: list[Any]) -> tuple[int, int]:
+def kept(dialect: str, window: int, policies: Any, messages: list[Any]) -> tuple[int, int]:
     """How many messages stay, and what the request costs."""
     budget = Budget(window, model=MODELS[dialect])
-    made = Assembler(budget, dialect=dialect, on_overflow=policies).set_tools([TOOL]).add_messages(said).build()
+    made = Assembler(budget, dialect=dialect, on_overflow=policies).set_tools([TOOL]).add_messages(messages).build()
     return len(made.messages), made.count.upper
 
 
@@ -191,8 +191,10 @@ def test_policies_are_asked_again_only_for_what_merging_can_spare(dialect: str, 
         asked.append(question)
         return order_of_age(question, texts)
 
-    said = [message for place in range(60) for message in turn(place, 3, answered=True, found="found " * 200)] + NEWEST
-    _, whole = kept(dialect, 1_000_000, Refuse(), said)
+    messages = [
+        message for place in range(60) for message in turn(place, 3, answered=True, found="found " * 200)
+    ] + NEWEST
+    _, whole = kept(dialect, 1_000_000, Refuse(), messages)
     for share in (3, 5, 8):
-        kept(dialect, whole * share // 10 + 300, [KeepRelevant(order, keep_turns=1)], said)
+        kept(dialect, whole * share // 10 + 300, [KeepRelevant(order, keep_turns=1)], messages)
     assert 3 <= len(asked) <= most

@@ -85,7 +85,7 @@ def test_without_a_dialect_and_a_known_model_every_function_behaves_alike(door: 
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("name", "meant"),
     [
         ("openai", "openai_chat"),
         ("OpenAI", "openai_chat"),
@@ -97,15 +97,15 @@ def test_without_a_dialect_and_a_known_model_every_function_behaves_alike(door: 
         ("antropic", "anthropic"),
     ],
 )
-def test_another_name_of_an_api_is_refused_with_the_librarys(said: str, meant: str) -> None:
+def test_another_name_of_an_api_is_refused_with_the_librarys(name: str, meant: str) -> None:
     with pytest.raises(BudgetError, match=rf"did you mean {meant}\?$"):
-        Assembler(dialect=said)
+        Assembler(dialect=name)
 
 
-@pytest.mark.parametrize("said", ["chat_template", Assembler.build, DIALECTS.get])
-def test_the_error_for_chat_template_itself_says_to_call_it_with_a_tokenizer(said: object) -> None:
+@pytest.mark.parametrize("dialect", ["chat_template", Assembler.build, DIALECTS.get])
+def test_the_error_for_chat_template_itself_says_to_call_it_with_a_tokenizer(dialect: object) -> None:
     with pytest.raises(BudgetError, match=r"chat_template\(tokenizer\)"):
-        Assembler(dialect=said)  # type: ignore[arg-type]
+        Assembler(dialect=dialect)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -45,13 +45,13 @@ class Answer(BaseModel):
     annotations: list[Any] = []
 
 
-def loop(said: Any) -> list[Any]:
-    return [{"role": "user", "content": "q"}, said, {"role": "tool", "tool_call_id": "a", "content": "sunny"}]
+def loop(answer: Any) -> list[Any]:
+    return [{"role": "user", "content": "q"}, answer, {"role": "tool", "tool_call_id": "a", "content": "sunny"}]
 
 
-def built(said: Any, dialect: Dialect = openai_chat, model: str = "gpt-4o") -> Context:
+def built(answer: Any, dialect: Dialect = openai_chat, model: str = "gpt-4o") -> Context:
     assembler = Assembler(Budget.for_model(model), dialect=dialect).add_capability([TOOL])
-    return assembler.add_messages(loop(said)).build()
+    return assembler.add_messages(loop(answer)).build()
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "deepseek-chat"])
@@ -80,15 +80,15 @@ def test_reasoning_on_an_object_is_sent_like_that_of_a_dict(field: str) -> None:
 def test_the_pictures_of_a_message_object_are_sent_like_those_of_a_dict() -> None:
     asked: dict[str, Any] = {"role": "user", "content": "What is it?", "images": ["iVBORw0KGgo="]}  # as Ollama has them
     assembler = Assembler(Budget.for_model("gpt-4o"))
-    wanted, of_class = (assembler.fork().add_message(said).build() for said in (asked, SimpleNamespace(**asked)))
+    wanted, of_class = (assembler.fork().add_message(answer).build() for answer in (asked, SimpleNamespace(**asked)))
     assert of_class.request() == wanted.request() == {"messages": [asked]}
     assert of_class.count == wanted.count
 
 
-@pytest.mark.parametrize("said", [{}, {"refusal": None}, {"annotations": [], "audio": None, "function_call": None}])
-def test_an_empty_field_is_not_sent(said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("empty", [{}, {"refusal": None}, {"annotations": [], "audio": None, "function_call": None}])
+def test_an_empty_field_is_not_sent(empty: dict[str, Any]) -> None:
     bare: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [CALL]}
-    assert built({**bare, **said}).request()["messages"][1] == bare
+    assert built({**bare, **empty}).request()["messages"][1] == bare
     dumped = Answer(content=None, tool_calls=[CALL]).model_dump()
     context = built(dumped)
     assert context.request()["messages"][1] == {**bare, "content": None}
@@ -182,12 +182,12 @@ def test_a_body_with_the_sound_of_an_answer_is_mended() -> None:
 def test_a_field_beside_no_content_is_in_the_bound(field: str) -> None:
     asked = {"role": "user", "content": "q"}
     held = {**UNREAD, "x_new": THOUGHT}[field]
-    bare, told = (
+    bare, with_field = (
         count_request({"messages": [asked, {"role": "assistant", "content": None, **more}, asked]}, dialect=openai_chat)
         for more in ({}, {field: held})
     )
-    assert told.grade is Grade.ESTIMATED
-    assert told.upper - bare.upper > len(THOUGHT.split())
+    assert with_field.grade is Grade.ESTIMATED
+    assert with_field.upper - bare.upper > len(THOUGHT.split())
 
 
 @pytest.mark.parametrize("content", [None, ""])

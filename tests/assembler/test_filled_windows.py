@@ -70,9 +70,11 @@ class _Endless:
 
 
 def built(window: int, strategy: Any, case: Case) -> Context:
-    api, policy, limits, said, facts = case
+    api, policy, limits, messages, facts = case
     budget = Budget(window, model=api[1], limits=limits)
-    assembler = Assembler(budget, dialect=DIALECTS[api[0]], strategy=strategy, on_overflow=policy).add_messages(said)
+    assembler = Assembler(budget, dialect=DIALECTS[api[0]], strategy=strategy, on_overflow=policy).add_messages(
+        messages
+    )
     for place, fact in enumerate(facts):
         assembler.add_knowledge(fact, type="rag", source=f"file-{place}", score=1 - place / 10)
     return assembler.build()
@@ -205,8 +207,8 @@ def test_the_advice_does_not_depend_on_how_many_documents_there_were_to_choose_f
 
 
 def test_a_note_that_costs_more_than_what_it_replaces_takes_nothing_from_documents() -> None:
-    said, policy = [("user", "a"), ("user", "b")], TrimOldest(note="{dropped} earlier messages are gone")
-    case: Case = (("plain", None), policy, {}, said, ["a fact"])
+    messages, policy = [("user", "a"), ("user", "b")], TrimOldest(note="{dropped} earlier messages are gone")
+    case: Case = (("plain", None), policy, {}, messages, ["a fact"])
     exact = built(AMPLE, TEMPLATE, case).count.upper
     assert sent(built(exact, TEMPLATE, case), ["a fact"]) == {0}
 

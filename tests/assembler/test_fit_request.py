@@ -116,8 +116,8 @@ def test_the_fitted_body_shares_nothing_with_the_given_one(body: dict[str, Any])
 
 
 def turns(count: int) -> list[dict[str, Any]]:
-    said = [[("user", f"Question {n}. " + "why " * 20), ("assistant", f"Because {n}.")] for n in range(count)]
-    return [{"role": role, "content": text} for turn in said for role, text in turn] + [
+    exchanges = [[("user", f"Question {n}. " + "why " * 20), ("assistant", f"Because {n}.")] for n in range(count)]
+    return [{"role": role, "content": text} for turn in exchanges for role, text in turn] + [
         {"role": "user", "content": "?"}
     ]
 

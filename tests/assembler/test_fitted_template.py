@@ -538,9 +538,9 @@ class Unprintable:
 def test_metadata_that_cannot_be_printed_is_an_error_of_this_library() -> None:
     loop: list[Any] = []
     loop.append(loop)
-    for value, said in ((Unprintable(), "a method of its own raised RuntimeError"), (loop, "nested deeper than")):
+    for value, problem in ((Unprintable(), "a method of its own raised RuntimeError"), (loop, "nested deeper than")):
         made = Assembler(strategy=FittedTemplate("{% for d in documents %}{{ d.text }}{% endfor %}"))
-        with pytest.raises(PromptError, match=said) as raised:
+        with pytest.raises(PromptError, match=problem) as raised:
             made.add_knowledge("x", type="rag", metadata={"it": value}).build()
         assert "secret" not in str(raised.value)
 

@@ -145,6 +145,6 @@ def test_a_fork_equals_in_every_field_a_fresh_assembler_with_the_same_calls(
             do(assembler, call)
             calls.append(call)
     for assembler, calls in family:
-        said = everything(assembler)
-        assert said == everything(fresh(calls)), calls
-        assert said == everything(fresh([call for call in calls if call[0] not in ("build", "plan", "report")])), calls
+        found = everything(assembler)
+        assert found == everything(fresh(calls)), calls
+        assert found == everything(fresh([call for call in calls if call[0] not in ("build", "plan", "report")])), calls

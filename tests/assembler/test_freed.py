@@ -30,7 +30,7 @@ from assembler import (
 from budgets import Budget, Limit
 
 
-class Said(dict[str, Any]):
+class Watched(dict[str, Any]):
     """A message that can be watched."""
 
     __slots__ = ("__weakref__",)
@@ -51,8 +51,8 @@ class Awaited:
         return len(text)
 
 
-def history() -> list[Said]:
-    return [Said(role=("user", "assistant")[n % 2], content=f"number {n} " * 4) for n in range(61)]
+def history() -> list[Watched]:
+    return [Watched(role=("user", "assistant")[n % 2], content=f"number {n} " * 4) for n in range(61)]
 
 
 def gathered(counter: Any, policy: Any = None, window: int = 1_400, **settings: Any) -> tuple[Assembler, list[Any]]:

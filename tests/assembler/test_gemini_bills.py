@@ -402,8 +402,10 @@ def test_the_placeholder_for_a_missing_signature_is_free(model: str) -> None:
 def test_a_part_of_a_signature_alone_is_free() -> None:
     signed = {"thought": True, "thoughtSignature": "s" * 1_000}
     asked = {"role": "user", "parts": [{"text": "Hi"}]}
-    said, bare = ([asked, {"role": "model", "parts": [{"text": "Yes"}, *more]}, asked] for more in ([signed], []))
-    assert billed(GOOGLE_3, contents=said).tokens == billed(GOOGLE_3, contents=bare).tokens
+    signed_content, bare = (
+        [asked, {"role": "model", "parts": [{"text": "Yes"}, *more]}, asked] for more in ([signed], [])
+    )
+    assert billed(GOOGLE_3, contents=signed_content).tokens == billed(GOOGLE_3, contents=bare).tokens
 
 
 ANSWER = {"type": "OBJECT", "title": "Weather", "properties": {"sky": {"type": "STRING", "description": "Its colour"}}}
@@ -524,6 +526,6 @@ def test_a_description_that_is_null_is_no_word() -> None:
 
 @pytest.mark.parametrize("key", ["response_json_schema", "responseJsonSchema"])
 def test_what_a_function_returns_costs_the_same_in_each_spelling(key: str) -> None:
-    plain, told = billed(GOOGLE_2_5, **declared()), billed(GOOGLE_2_5, **declared(response=one_property()))
-    assert plain.tokens < told.tokens
-    assert billed(GOOGLE_2_5, **declared(**{key: one_property()})) == told
+    plain, with_response = billed(GOOGLE_2_5, **declared()), billed(GOOGLE_2_5, **declared(response=one_property()))
+    assert plain.tokens < with_response.tokens
+    assert billed(GOOGLE_2_5, **declared(**{key: one_property()})) == with_response

@@ -15,7 +15,7 @@ from assembler.regions.layout import Layout
 SIZES = [{"width": 3}, {"height": 4}, {"pages": 5}, {"seconds": 6}]
 
 
-def said(*parts: Any) -> Message:
+def message(*parts: Any) -> Message:
     return Message("user", parts, None, "neutral", None)
 
 
@@ -41,8 +41,8 @@ def raws_of(messages: Any) -> list[Any]:
 def test_a_size_is_read_at_any_medium_and_under_any_of_its_keys(given: Any) -> None:
     film = Opaque("video", {"video": {"format": "mp4"}, **given})
     for part in (image(**given), pdf(**given), film, result("text", image(**given)), result(pdf(**given))):
-        assert has_sizes([said("text"), said("before", part)])
-        assert not has_sizes([said("before", attrs.evolve(part, **without_sizes(part)))])
+        assert has_sizes([message("text"), message("before", part)])
+        assert not has_sizes([message("before", attrs.evolve(part, **without_sizes(part)))])
 
 
 def without_sizes(part: Any) -> dict[str, Any]:
@@ -56,23 +56,23 @@ def without_sizes(part: Any) -> dict[str, Any]:
 def test_a_size_on_words_or_on_anything_but_a_medium_is_ignored() -> None:
     unknown = Opaque("widget", {"type": "widget", "pages": 3, "width": 2})
     assert not has_sizes([])
-    assert not has_sizes([said("width"), said(result("pages")), said(unknown, result(unknown))])
+    assert not has_sizes([message("width"), message(result("pages")), message(unknown, result(unknown))])
 
 
 def test_each_medium_gets_its_given_sizes_back_and_keeps_its_kind() -> None:
-    words = said("only words")
+    words = message("only words")
     sent = Layout(
         system="s",
         messages=[
             words,
-            said("a", image(url="1"), "b", result("c", image(url="2"), pdf(url="3"))),
-            said(image(url="4")),
+            message("a", image(url="1"), "b", result("c", image(url="2"), pdf(url="3"))),
+            message(image(url="4")),
         ],
     )
     own = [
-        said("as it came", image(url="first", width=1, height=2, note="mine")),
-        said(result(image(url="second")), "between"),
-        said(result(pdf(pages=7)), image(seconds=8)),
+        message("as it came", image(url="first", width=1, height=2, note="mine")),
+        message(result(image(url="second")), "between"),
+        message(result(pdf(pages=7)), image(seconds=8)),
     ]
     found = with_sizes(sent, own)
     assert raws_of(found.messages) == [
@@ -92,17 +92,19 @@ def test_each_medium_gets_its_given_sizes_back_and_keeps_its_kind() -> None:
 def test_a_part_beside_media_does_not_take_their_sizes() -> None:
     widget = Opaque("widget", {"type": "widget"})
     found = with_sizes(
-        Layout(messages=[said(widget, image(), result(widget, image()))]), [said(image(width=1), image(width=2))]
+        Layout(messages=[message(widget, image(), result(widget, image()))]), [message(image(width=1), image(width=2))]
     )
     assert [raw.get("width") for raw in raws_of(found.messages)] == [None, 1, None, 2]
 
 
 @pytest.mark.parametrize(
-    "sent", [[], [said(image())], [said(image(), Media("audio", {}))], [said(image(), image(), image())]], ids=len
+    "sent",
+    [[], [message(image())], [message(image(), Media("audio", {}))], [message(image(), image(), image())]],
+    ids=len,
 )
 def test_no_size_is_guessed_if_one_of_the_media_was_not_sent(sent: list[Message]) -> None:
     layout = Layout(messages=sent)
-    assert with_sizes(layout, [said(image(width=1), image(width=2))]) is layout
+    assert with_sizes(layout, [message(image(width=1), image(width=2))]) is layout
 
 
 FILES: dict[str, Any] = {

@@ -22,7 +22,7 @@ TOOLS = [{"name": name, "description": "", "parameters": {"type": "object"}} for
 POLICIES: list[Any] = [TrimOldest(), TrimOldest(low_water=0.5), TrimOldest(pins=first_user), TrimOldest(note="cut")]
 
 
-def told(assembler: Assembler) -> Any:
+def outcome(assembler: Assembler) -> Any:
     try:
         context = assembler.build()
         return context.request(), context.count, context.report.to_dict(), [message.id for message in context.dropped]
@@ -36,7 +36,7 @@ def test_a_thought_that_joins_its_answer_is_no_longer_an_empty_message() -> None
     growing = Assembler(Budget(40, counter=len), dialect="openai_chat")
     for message in messages:
         growing.add_message(message).build()
-    assert told(growing) == told(Assembler(Budget(40, counter=len), dialect="openai_chat").add_messages(messages))
+    assert outcome(growing) == outcome(Assembler(Budget(40, counter=len), dialect="openai_chat").add_messages(messages))
 
 
 @pytest.mark.parametrize("dialect", list(DIALECTS))
@@ -62,7 +62,7 @@ def test_a_grown_request_equals_one_that_is_written_at_once(
         for stop, (message, built) in enumerate(zip(messages, itertools.cycle(seen), strict=False), 1):
             growing.add_message(message)
             if built or stop == len(messages):
-                assert told(growing) == told(fresh(max(limit, 1)).add_messages(messages[:stop]))
+                assert outcome(growing) == outcome(fresh(max(limit, 1)).add_messages(messages[:stop]))
     except AssemblyError:
         return
 
@@ -93,7 +93,7 @@ def test_a_session_under_limits_builds_at_every_message_what_is_built_at_once(
         return
     messages = [{"role": "user", "content": "x" * size} for size in sizes]
     for stop, message in enumerate(messages, 1):
-        assert told(growing.add_message(message)) == told(fresh().add_messages(messages[:stop]))
+        assert outcome(growing.add_message(message)) == outcome(fresh().add_messages(messages[:stop]))
 
 
 def calls(times: int) -> list[dict[str, Any]]:
@@ -166,9 +166,9 @@ def test_a_turn_dropped_for_a_thought_returns_once_that_is_free(
     for stop, message in enumerate(messages, 1):
         plan = growing.add_message(message).plan()
         found.append(len(plan.dropped))
-        told = list(cuts)
+        first_cuts = list(cuts)
         assert plan.count == fresh(TrimOldest(), window).add_messages(messages[:stop]).plan().count
-        assert cuts == told
+        assert cuts == first_cuts
     assert found == dropped
     assert sorted(set(cuts)) == asked
 

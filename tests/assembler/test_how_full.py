@@ -90,8 +90,8 @@ def made(dialect: Dialect, ladder: str = "trim", window: int = 10_000) -> Assemb
 def full(assembler: Assembler) -> int:
     """How full the window is, by each function that says so; all must agree."""
     plan = assembler.plan()
-    told = [str(plan.report), plan.report.to_dict(), plan.report.to_html(), repr(plan), plan.dropped, plan.kept]
-    assert all(one is not None for one in told)
+    views = [str(plan.report), plan.report.to_dict(), plan.report.to_html(), repr(plan), plan.dropped, plan.kept]
+    assert all(one is not None for one in views)
     assert plan.count.tokens == plan.costs.total <= plan.count.upper
     assert plan.what_if(context_window=20_000).count == plan.count
     again = pickle.loads(pickle.dumps(plan))

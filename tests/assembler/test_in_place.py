@@ -61,11 +61,11 @@ def made(policy: Any, messages: list[Any], window: int = 20, **others: Any) -> A
 def outcome_of(assembler: Assembler) -> Any:
     try:
         context = assembler.build()
-        said: Any = context.request(), context.count, context.costs, [message.id for message in context.dropped]
-        said = (*said, context.report.to_dict()["rows"])
+        outcome: Any = context.request(), context.count, context.costs, [message.id for message in context.dropped]
+        outcome = (*outcome, context.report.to_dict()["rows"])
     except AssemblyError as error:
-        said = str(error)
-    return said, assembler.costs(), assembler.available_for_messages()
+        outcome = str(error)
+    return outcome, assembler.costs(), assembler.available_for_messages()
 
 
 @KINDS

@@ -35,7 +35,7 @@ class Speaker(str, enum.Enum):
 
 
 @attrs.define
-class Said:
+class OwnMessage:
     role: Any
     content: Any
 
@@ -52,8 +52,8 @@ def langchain(kind: str, content: Any, **more: Any) -> SimpleNamespace:
         (("user", "hi"), "user", ("hi",)),
         (("human", "hi"), "user", ("hi",)),
         (["ai", "hi"], "assistant", ("hi",)),
-        (Said("assistant", "hi"), "assistant", ("hi",)),
-        (Said(Speaker.USER, "hi"), "user", ("hi",)),
+        (OwnMessage("assistant", "hi"), "assistant", ("hi",)),
+        (OwnMessage(Speaker.USER, "hi"), "user", ("hi",)),
         (langchain("human", "hi"), "user", ("hi",)),
         (langchain("system", "hi"), "system", ("hi",)),
         (

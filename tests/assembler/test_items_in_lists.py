@@ -41,12 +41,12 @@ def built(home: str, *messages: Dict) -> Any:
     return Assembler(dialect=home).add_capability([TOOL]).add_messages(copy.deepcopy([ASKED, *messages, ASKED])).build()
 
 
-@pytest.mark.parametrize("said", SAID)
+@pytest.mark.parametrize("spelling", SAID)
 @pytest.mark.parametrize("role", ["user", "assistant"])
 @pytest.mark.parametrize("name", STANDS_IN_LISTS)
-def test_an_item_in_a_content_is_sent_to_responses_between_its_texts(name: str, role: str, said: str) -> None:
+def test_an_item_in_a_content_is_sent_to_responses_between_its_texts(name: str, role: str, spelling: str) -> None:
     item = STANDS_IN_LISTS[name]
-    context = built("openai_responses", {"role": role, "content": [SAID[said], item, SAID[said]]})
+    context = built("openai_responses", {"role": role, "content": [SAID[spelling], item, SAID[spelling]]})
     message = {"role": role, "content": "so"}
     assert context.request()["input"] == [ASKED, message, item, message, ASKED]
     assert {

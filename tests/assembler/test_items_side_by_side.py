@@ -91,7 +91,7 @@ def test_a_custom_call_is_sent_in_one_turn_with_the_calls_beside_it(name: str, p
     assert context.count == count_request(context.request(), dialect=name)
 
 
-def said(text: str) -> dict[str, Any]:
+def answer_item(text: str) -> dict[str, Any]:
     content = [{"type": "output_text", "text": text, "annotations": []}]
     return {"type": "message", "id": text, "role": "assistant", "status": "completed", "content": content}
 
@@ -101,7 +101,9 @@ def said(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("easy", [False, True], ids=["items", "no type"])
 def test_texts_between_a_call_and_its_answer_do_not_separate_them(dialect: str, texts: list[str], easy: bool) -> None:
     tools: list[Any] = [{"name": "look", "parameters": {"type": "object", "properties": {}}}]
-    messages = [{"role": "assistant", "content": text} for text in texts] if easy else [said(text) for text in texts]
+    messages = (
+        [{"role": "assistant", "content": text} for text in texts] if easy else [answer_item(text) for text in texts]
+    )
     items = [*ASKED, CALL, *messages, OUTPUT, *NEXT]
     request = Assembler(dialect=dialect).add_capability(tools).add_messages(items).build().request()
     assert not verify(request, dialect=dialect)

@@ -341,10 +341,10 @@ def test_a_plan_with_another_decision_knows_the_messages_seen_and_no_counts() ->
 
 def test_a_forks_state_holds_the_summary_of_the_messages_that_it_has() -> None:
     """The summary covers the first six of eight messages: all of a fork of six, and more than a fork of five has."""
-    told: list[Any] = []
+    lengths: list[Any] = []
 
     def summarizer(dropped: Any, *_: Any) -> str:
-        told.append(len(dropped))
+        lengths.append(len(dropped))
         return "told"
 
     budget = Budget(119, counter=len)
@@ -353,7 +353,7 @@ def test_a_forks_state_holds_the_summary_of_the_messages_that_it_has() -> None:
     five = assembler.fork()
     six = assembler.add_message(messages[5]).fork()
     assembler.add_message(messages[6]).add_message(messages[7]).build()
-    assert told == [6]
+    assert lengths == [6]
     assert [len(one.build().state()["policies"]) for one in (five, six, assembler)] == [0, 1, 1]
 
 

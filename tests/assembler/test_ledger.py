@@ -52,7 +52,7 @@ class ByHand:
         return ByHand(self.costs[:length], begins, frozenset(pin for pin in self.pins if pin < length), self.saved)
 
 
-def told(ledger: Ledger, tokens: int, least: int, at: int) -> list[Any]:
+def found(ledger: Ledger, tokens: int, least: int, at: int) -> list[Any]:
     turns = list(ledger.newest_first())
     first = turns[at % len(turns)].start
     return [
@@ -134,15 +134,15 @@ def test_a_ledger_answers_as_adding_up_does_whatever_was_asked_before(
         hand = ByHand(costs, begins, frozenset(pin for pin in pins if pin <= place), saved)
         bare = Ledger.of(draft.history.view(), settings.pricer)
         assert bare.fits(tokens) == bare.fits(tokens) == (sum(costs) <= tokens)
-        assert told(bare, tokens, least, at) == expected(
+        assert found(bare, tokens, least, at) == expected(
             attrs.evolve(hand, pins=frozenset(), saved={}), tokens, least, at
         )
         pinned = attrs.evolve(bare, pins=tuple(sorted(hand.pins)))
         ledger = pinned.with_savings({start: Difference(-less, Grade.EXACT, -less) for start, less in saved.items()})
-        assert told(ledger, tokens, least, at) == expected(hand, tokens, least, at)
+        assert found(ledger, tokens, least, at) == expected(hand, tokens, least, at)
         before = pinned.until(max(place - at, 1))
         earlier = attrs.evolve(hand, saved={}).shorter(before.length)
-        assert told(before, tokens, least, at) == expected(earlier, tokens, least, at)
+        assert found(before, tokens, least, at) == expected(earlier, tokens, least, at)
         assert bare.fits(tokens) == (sum(costs) <= tokens)
         start, line = begins[at % len(begins)], pinned.timeline()
         stop = max(len(costs) - at, start + 1)

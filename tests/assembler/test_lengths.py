@@ -240,11 +240,11 @@ def test_a_pdf_in_a_data_url_is_priced_by_the_pages_in_it() -> None:
     pdf = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Count 4/Kids[]>>endobj"
     inside = {"type": "document_url", "document_url": "data:application/pdf;base64," + base64.b64encode(pdf).decode()}
     four = {**LINKED, "pages": 4}
-    found, told = (
+    found, declared = (
         Assembler(dialect="mistral").add_message({"role": "user", "content": [part]}).build().count
         for part in (inside, four)
     )
-    assert found == told
+    assert found == declared
 
 
 def test_a_file_of_openais_is_not_read_as_one_of_mistrals() -> None:

@@ -57,7 +57,7 @@ CHUNKS: list[dict[str, Any]] = [
 ]
 ANSWERS: dict[str, Any] = {
     "role": "user",
-    "parts": [{"function_response": {"name": "f", "response": {"output": said}}} for said in ("rain", "sun")],
+    "parts": [{"function_response": {"name": "f", "response": {"output": output}}} for output in ("rain", "sun")],
 }
 NAMELESS = {"role": "model", "parts": [{"function_call": {"name": "f", "args": {}}}]}
 CONVERSED: dict[str, Any] = {"output": {"message": {"role": "assistant", "content": [{"text": "Shipped."}]}}}
@@ -528,7 +528,7 @@ FOLLOWED: dict[str, Callable[[], object]] = {
 }
 
 
-def said(name: str, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
+def error_text(name: str, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
     try:
         MISTAKES[name]()
     except Exception as error:
@@ -539,7 +539,7 @@ def said(name: str, monkeypatch: pytest.MonkeyPatch | None = None) -> str:
 
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_likely_mistake_is_answered_with_what_to_do(name: str) -> None:
-    assert said(name) == SHOWN[name].strip()
+    assert error_text(name) == SHOWN[name].strip()
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
@@ -573,4 +573,4 @@ def test_a_missing_package_is_answered_with_the_extra_to_install(monkeypatch: py
 
 
 if __name__ == "__main__":
-    print(yaml.safe_dump({name: said(name) for name in MISTAKES}, allow_unicode=True, width=118, sort_keys=False))
+    print(yaml.safe_dump({name: error_text(name) for name in MISTAKES}, allow_unicode=True, width=118, sort_keys=False))

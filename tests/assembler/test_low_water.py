@@ -234,19 +234,19 @@ def test_a_note_is_sent_only_if_something_was_dropped() -> None:
 def test_a_ladder_at_a_mark_leaves_the_same_whatever_was_left_before(
     sizes: list[int], window: int, rules: list[int]
 ) -> None:
-    def told(*instructions: int) -> Any:
+    def outcome_after(*instructions: int) -> Any:
         ladder = [Truncate(20), TrimOldest(0.5)]
         made = Assembler(Budget(window, counter=len), dialect=plain, on_overflow=ladder)
         made.add_messages([{"role": "user", "content": "u" * size} for size in sizes])
-        said: Any = None
+        outcome: Any = None
         for letters in instructions:
             try:
-                said = made.add_instruction("i" * letters).build().request()
+                outcome = made.add_instruction("i" * letters).build().request()
             except ContextLengthError as error:
-                said = str(error)
-        return said
+                outcome = str(error)
+        return outcome
 
-    assert told(*rules, 10) == told(10)
+    assert outcome_after(*rules, 10) == outcome_after(10)
 
 
 class Asked:
@@ -302,7 +302,7 @@ def test_a_session_that_failed_for_long_plans_what_a_fresh_assembler_plans(
     made = Assembler(Budget(room, counter=len), dialect=plain, on_overflow=ladder)
     lived = made.fork()
 
-    def told(assembler: Assembler) -> Any:
+    def outcome(assembler: Assembler) -> Any:
         try:
             plan = assembler.plan()
         except ContextLengthError as error:
@@ -312,7 +312,7 @@ def test_a_session_that_failed_for_long_plans_what_a_fresh_assembler_plans(
     for stop, message in enumerate(history, 1):
         lived.add_message(message)
         if stop in planned_at or stop == len(history):
-            assert told(lived) == told(made.fork().add_messages(history[:stop]))
+            assert outcome(lived) == outcome(made.fork().add_messages(history[:stop]))
 
 
 @pytest.mark.parametrize("behind", [[], [Truncate(500)]])

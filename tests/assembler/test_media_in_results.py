@@ -69,10 +69,10 @@ def step(spelling: str, answers: dict[str, tuple[str | None, int]]) -> list[Dict
 
 
 def history(spelling: str, *steps: dict[str, tuple[str | None, int]]) -> list[Dict]:
-    said: list[Dict] = []
+    messages: list[Dict] = []
     for number, answers in enumerate(steps):
-        said += [{"role": "user", "content": f"question {number} " * 9}, *step(spelling, answers)]
-    return said
+        messages += [{"role": "user", "content": f"question {number} " * 9}, *step(spelling, answers)]
+    return messages
 
 
 def assembled(name: str, model: str | None, messages: list[Dict], limit: int = 1_000_000, *policies: Any) -> Assembler:
@@ -112,7 +112,7 @@ def rounds(request: Dict) -> Iterator[tuple[list[str], list[list[Any]], list[Any
 
 def told_apart(drawn: list[dict[str, tuple[str | None, int]]]) -> list[dict[str, tuple[str | None, int]]]:
     """The steps with ids that repeat in no other step: Gemini gets new ids for those, which labels cannot name."""
-    return [{call + "n" * number: said for call, said in answers.items()} for number, answers in enumerate(drawn)]
+    return [{call + "n" * number: answer for call, answer in answers.items()} for number, answers in enumerate(drawn)]
 
 
 steps = st.lists(

@@ -32,7 +32,7 @@ def answers(medium: Dict) -> list[list[Dict]]:
     item = {"type": "message", "status": "completed", "role": "assistant"}
     contents = [[medium], [text, medium], [medium, text]]
     spelled = [{"role": "assistant", "content": content} for content in contents]
-    return [[ASKED, said, ASKED] for said in (*spelled, {**item, "content": [medium]})]
+    return [[ASKED, answer, ASKED] for answer in (*spelled, {**item, "content": [medium]})]
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -68,8 +68,8 @@ def histories(item: Dict) -> Iterator[list[Dict]]:
             yield [USER, message, message, MODEL, MODEL, USER]
 
 
-def prices_each_as_its_request(model: str, told: Iterable[list[Dict]]) -> None:
-    for history in told:
+def prices_each_as_its_request(model: str, histories: Iterable[list[Dict]]) -> None:
+    for history in histories:
         made = Assembler(Budget(1_000_000, model=model), dialect="openai_responses").add_messages(history)
         context = made.build()
         assert context.count == count_request(context.request(), dialect="openai_responses", model=model), history

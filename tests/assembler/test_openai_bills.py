@@ -134,13 +134,13 @@ def test_a_name_on_a_legacy_result_is_counted() -> None:
 
 @pytest.mark.parametrize(("model", "envelope"), [("gpt-4o", 4), ("gpt-5", 0)])
 def test_calls_beside_a_text_are_a_message_of_their_own(model: str, envelope: int) -> None:
-    silent, said = asking("a"), {**asking("a"), "content": "Looking."}
+    silent, with_text = asking("a"), {**asking("a"), "content": "Looking."}
     answer = tool_message(tool_call_id="a")
     spoken = (
         chat_price({"role": "assistant", "content": "Looking."}, model=model).tokens
         - chat_price({"role": "user", "content": ""}, model=model).tokens
     )
-    difference = chat_price(said, answer, model=model).tokens - chat_price(silent, answer, model=model).tokens
+    difference = chat_price(with_text, answer, model=model).tokens - chat_price(silent, answer, model=model).tokens
     assert difference == spoken + envelope
 
 
@@ -226,8 +226,8 @@ def test_gpt_5_pays_one_token_less_for_tools_beside_a_system_message() -> None:
     ("model", "more"), [("gpt-5", 2), ("gpt-5.4", 2), ("o4-mini", 2), ("o3-mini", 0), ("gpt-4o", 0)]
 )
 def test_an_answer_opens_a_channel_in_some_generations(model: str, more: int) -> None:
-    said, asked = ({"role": role, "content": "Fine."} for role in ("assistant", "user"))
-    assert chat_price(said, QUESTION, model=model).tokens - chat_price(asked, QUESTION, model=model).tokens == more
+    answered, asked = ({"role": role, "content": "Fine."} for role in ("assistant", "user"))
+    assert chat_price(answered, QUESTION, model=model).tokens - chat_price(asked, QUESTION, model=model).tokens == more
 
 
 def test_gpt_5_chat_is_framed_as_gpt_4o() -> None:

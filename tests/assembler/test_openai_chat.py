@@ -210,7 +210,7 @@ def png(width: int, height: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("model", "said", "billed"),
+    ("model", "texts", "billed"),
     [
         # pydantic/pydantic-ai and crmne/ruby_llm, cassettes read 2026-11: one recording each
         ("o1-mini-2024-09-12", ["You are a helpful assistant.", "What's the capital of France?"], 30),
@@ -218,9 +218,9 @@ def png(width: int, height: int) -> str:
     ],
 )
 def test_models_of_one_recording_are_estimated_at_it_and_bounded_above(
-    model: str, said: list[str], billed: int
+    model: str, texts: list[str], billed: int
 ) -> None:
-    request = {"messages": [{"role": "user", "content": text} for text in said]}
+    request = {"messages": [{"role": "user", "content": text} for text in texts]}
     counted = count_request(request, dialect=openai_chat, model=model)
     assert (counted.tokens, counted.grade) == (billed, Grade.ESTIMATED)
     assert counted.upper > billed

@@ -269,14 +269,14 @@ NEVER_RECORDED: dict[str, tuple[Mapping[str, Any], str]] = {
 def test_the_bound_has_tokens_for_what_a_schema_says_where_no_recording_shows_whether_it_is_written(
     case: str, model: str
 ) -> None:
-    schema, said = NEVER_RECORDED[case]
+    schema, words = NEVER_RECORDED[case]
     family, count = family_of(model), tiktoken_counter()
     town: dict[str, Any] = {"type": "object", "properties": {"name": DESCRIBED, "within": {"$ref": "#/$defs/Town"}}}
     asks = tool("f", type="object", properties={"a": schema}, **{"$defs": {"Town": town}})
     plain = tool("f", type="object", properties={"a": {"type": "string"}})
     bill, known = (pricing.price_tools([one], family, count, Has.NOTHING) for one in (asks, plain))
     assert bill.grade is Grade.BOUNDED
-    assert bill.upper - bill.tokens >= known.upper - known.tokens + count(said)
+    assert bill.upper - bill.tokens >= known.upper - known.tokens + count(words)
 
 
 def test_a_number_or_a_switch_in_a_schema_widens_the_bound_by_one() -> None:

@@ -72,8 +72,8 @@ def test_a_text_document_of_bedrock_is_sent_to_every_api(name: str) -> None:
 @pytest.mark.parametrize("key", ["title", "context"])
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_title_and_context_of_a_document_are_priced(source: Dict, key: str) -> None:
-    def count(**said: str) -> int:
-        history = asked({"type": "document", "source": source, **said})
+    def count(**declared: str) -> int:
+        history = asked({"type": "document", "source": source, **declared})
         return count_request({"messages": history}, dialect="anthropic", model=CLAUDE).tokens
 
     assert count(**{key: "word " * 500}) >= count() + 500
@@ -355,11 +355,11 @@ AT_HOME = {("a field", "openai_chat"), ("anthropic", "bedrock"), ("bedrock", "an
 def test_only_reasoning_that_an_api_is_not_sent_is_dropped_and_noted(name: str, thinker: str) -> None:
     history: list[Dict] = [*asked(), *THOUGHT_BY[thinker], {"role": "user", "content": "on"}]
     context = Assembler(dialect=name).add_messages(history).build()
-    told = thinker == name or (thinker, name) in AT_HOME
-    assert (WORDS in str(context.request())) is told
-    assert ("reasoning part(s) of another model left out" in str(context.report)) is not told
+    is_sent = thinker == name or (thinker, name) in AT_HOME
+    assert (WORDS in str(context.request())) is is_sent
+    assert ("reasoning part(s) of another model left out" in str(context.report)) is not is_sent
     outcome = "dropped" if thinker == "openai_responses" else "shortened"
-    assert [(gone.index, gone.outcome) for gone in context.dropped] == ([] if told else [(1, outcome)])
+    assert [(gone.index, gone.outcome) for gone in context.dropped] == ([] if is_sent else [(1, outcome)])
 
 
 def test_an_unknown_tool_under_its_key_is_sent_to_gemini_only() -> None:
@@ -466,11 +466,11 @@ def test_the_output_of_an_unknown_call_is_sent_to_other_apis_as_the_users_text(n
     assert own.request(name) == request
 
 
-@pytest.mark.parametrize("said", [{"text": WORDS}, {"content": [{"type": "text", "text": WORDS}]}, {"result": WORDS}])
+@pytest.mark.parametrize("words", [{"text": WORDS}, {"content": [{"type": "text", "text": WORDS}]}, {"result": WORDS}])
 @pytest.mark.parametrize("name", OTHERS)
-def test_the_words_of_an_unknown_part_are_sent_to_other_apis(name: str, said: Dict) -> None:
+def test_the_words_of_an_unknown_part_are_sent_to_other_apis(name: str, words: Dict) -> None:
     blob = {"type": "dream", "result": "iVBORw0KGgo" + "A" * 300}
-    history = asked({"type": "dream", **said}, blob)
+    history = asked({"type": "dream", **words}, blob)
     own = Assembler(dialect="anthropic").add_messages(history).build()
     assert own.request()["messages"] == history
     request = own.request(name)
@@ -520,9 +520,9 @@ IN_FIELDS: dict[str, list[Dict]] = {
 
 
 @pytest.mark.parametrize("name", APIS)
-@pytest.mark.parametrize("said", IN_FIELDS)
-def test_text_in_an_answers_own_field_of_chat_is_sent_once_to_every_api(said: str, name: str) -> None:
-    history = [*asked(), *IN_FIELDS[said], *asked()]
+@pytest.mark.parametrize("field", IN_FIELDS)
+def test_text_in_an_answers_own_field_of_chat_is_sent_once_to_every_api(field: str, name: str) -> None:
+    history = [*asked(), *IN_FIELDS[field], *asked()]
     context = Assembler(dialect=name).add_capability([TOOL]).add_messages(history).build()
     request = context.request()
     assert json.dumps(request).count(WORDS) == 1

@@ -179,7 +179,7 @@ def test_ollamas_refusal_states_the_excess() -> None:
 def test_every_row_of_the_table_is_met_by_a_recorded_refusal_and_names_its_source() -> None:
     texts = [row["says"] for row in RECORDED]
     found = [[words.wording for words in TOO_LONG if words.found_in(text.replace("\\", ""))] for text in texts]
-    assert {words.wording for words in TOO_LONG[:-1]} == {said[0] for said in found if said}
+    assert {words.wording for words in TOO_LONG[:-1]} == {reading[0] for reading in found if reading}
     assert all(words.source.startswith("https://") and words.providers for words in TOO_LONG)
 
 
@@ -278,17 +278,17 @@ def test_the_second_build_after_a_refusal_is_accepted(
 
 
 @pytest.mark.parametrize("kept", ["anchored", "restored"])
-@pytest.mark.parametrize(("said", "most"), [(WORDS, 1), (["Input is too long for requested model."], 7)])
+@pytest.mark.parametrize(("wordings", "most"), [(WORDS, 1), (["Input is too long for requested model."], 7)])
 @scaled(0.05)
 @given(st.integers(900, 1_400), st.data(), st.sampled_from([1.0, 1.1]), st.sampled_from([None, 0.5]))
 def test_a_limit_learned_from_a_refusal_survives_later_bills(
-    said: list[str], most: int, kept: str, takes: int, data: st.DataObject, factor: float, low_water: float | None
+    wordings: list[str], most: int, kept: str, takes: int, data: st.DataObject, factor: float, low_water: float | None
 ) -> None:
     """Sixty turns of the loop that the pages show, with a window that is believed wider than it is.
 
     Where a refusal has no number, each takes a tenth: seven lead from 1,650 to 900.
     """
-    words: str = data.draw(st.sampled_from(said))
+    words: str = data.draw(st.sampled_from(wordings))
     refusals, state, history = 0, None, list[dict[str, Any]]()
     assembler = Assembler(Budget(1_500, counter=len), dialect=plain, on_overflow=TrimOldest(low_water))
     for turn in range(60):

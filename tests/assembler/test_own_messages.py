@@ -59,14 +59,14 @@ def test_a_reader_that_raises_is_named_and_its_own_error_is_chained() -> None:
 
 
 @pytest.mark.parametrize(
-    ("writer", "said"), [(lambda _: {}["role"], "raised KeyError"), (lambda _: None, "returned None")]
+    ("writer", "problem"), [(lambda _: {}["role"], "raised KeyError"), (lambda _: None, "returned None")]
 )
-def test_a_writer_that_makes_nothing_is_named(writer: Any, said: str) -> None:
+def test_a_writer_that_makes_nothing_is_named(writer: Any, problem: str) -> None:
     long = [Wrapped({"role": "user", "content": "word " * 200})]
     assembler = Assembler(Budget(100, model="gpt-4o"), on_overflow=Truncate(50)).add_messages
     with reading(Wrapped, lambda m: m.held, writer=writer), pytest.raises(MessageTypeError) as caught:
         assembler(long).build()
-    assert f"the writer of Wrapped {said}" in str(caught.value)
+    assert f"the writer of Wrapped {problem}" in str(caught.value)
 
 
 def test_a_message_that_its_owner_changes_is_read_again() -> None:

@@ -25,11 +25,11 @@ def _message(word: str) -> Message:
     for one in word.lstrip("A").split("+"):
         for name in one[1:].split(","):
             known = name[:1] != "."
-            said = name.lstrip(".").rstrip("0123456789")
+            stem = name.lstrip(".").rstrip("0123456789")
             if one[0] == "C":
-                parts.append(Call(said if known else None, "f" if known else said, name))
+                parts.append(Call(stem if known else None, "f" if known else stem, name))
             else:
-                parts.append(Result(said if known else None, (name,), None if known else said or None))
+                parts.append(Result(stem if known else None, (name,), None if known else stem or None))
     calls = any(isinstance(part, Call) for part in parts)
     return Message("assistant" if calls or word[0] == "A" else "tool", tuple(parts), None, "neutral", {})
 

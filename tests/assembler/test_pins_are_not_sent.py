@@ -78,8 +78,8 @@ MESSAGES: Mapping[str, Mapping[str, Any]] = {
 def test_a_pin_costs_nothing_and_is_sent_nowhere(kind: str, api: Api) -> None:
     message = MESSAGES[kind]
 
-    def built(said: Mapping[str, Any]) -> Any:
-        history = [{"role": "user", "content": "Is it late?"}, said, {"role": "user", "content": "And now?"}]
+    def built(pinned: Mapping[str, Any]) -> Any:
+        history = [{"role": "user", "content": "Is it late?"}, pinned, {"role": "user", "content": "And now?"}]
         return Assembler(Budget(1_000_000, model=api.model), dialect=api.dialect).add_messages(history).build()
 
     plain, pinned = built(message), built({**message, "pinned": True})

@@ -58,12 +58,12 @@ def asked(history: list[dict[str, Any]], question: str) -> list[dict[str, Any]]:
 
 def letters(request: dict[str, Any]) -> int:
     """Characters of a plain request, counted without the library."""
-    said = len(request.get("system") or "")
+    characters = len(request.get("system") or "")
     for message in request["messages"]:
-        said += len(message["content"] or "")
+        characters += len(message["content"] or "")
         calls = [call["function"] for call in message.get("tool_calls", ())]
-        said += sum(len(call["name"]) + len(call["arguments"]) for call in calls)
-    return said
+        characters += sum(len(call["name"]) + len(call["arguments"]) for call in calls)
+    return characters
 
 
 def by_rule(request: dict[str, Any]) -> int:
@@ -393,9 +393,9 @@ def test_a_result_of_anthropic_keeps_its_spelling() -> None:
         {"role": "user", "content": [result, {"type": "text", "text": "Quick."}]},
     ]
     context = assembled(None, AT_RESULT, ["One."], history, DIALECTS["anthropic"]).add_capability([SEARCH]).build()
-    told, said = context.request()["messages"][-1]["content"]
-    assert told["content"].endswith("One.\n</context>\n\nfound")
-    assert (told["tool_use_id"], said["text"]) == ("t1", "Quick.")
+    sent, question = context.request()["messages"][-1]["content"]
+    assert sent["content"].endswith("One.\n</context>\n\nfound")
+    assert (sent["tool_use_id"], question["text"]) == ("t1", "Quick.")
     assert result["content"] == "found"
 
 

@@ -164,9 +164,9 @@ def test_the_price_of_the_kept_messages_continues_from_the_last_one_found() -> N
 
 
 def test_an_items_gain_is_what_its_turn_costs_less() -> None:
-    def step(name: str, said: str) -> list[dict[str, Any]]:
+    def step(name: str, output: str) -> list[dict[str, Any]]:
         call = {"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"}
-        return [call, {"type": "function_call_output", "call_id": name, "output": said}]
+        return [call, {"type": "function_call_output", "call_id": name, "output": output}]
 
     history: list[Any] = [{"role": "user", "content": "q"}]
     history += [*step("a", "r"), {"type": "message", "role": "assistant", "content": "so"}, *step("b", "rr")]
@@ -392,7 +392,7 @@ def test_a_report_says_how_far_the_rule_was_off(billed: int, off: str, expected:
 
 def test_a_request_is_known_by_the_hash_of_its_compact_json() -> None:
     request = {"system": "é", "messages": [{"role": "user", "content": "a"}, {"role": "user"}], "ids": [1, 2]}
-    said = {
+    texts = {
         1: '["plain","m",{"ids":[1,2],"messages":[{"content":"a","role":"user"}],"system":"é"}]',
         2: '["plain","m",{"ids":[1,2],"messages":[{"content":"a","role":"user"},{"role":"user"}],"system":"é"}]',
     }
@@ -400,7 +400,7 @@ def test_a_request_is_known_by_the_hash_of_its_compact_json() -> None:
         found = Fingerprint.of(request, dialect="plain", model="m", turns=turns)
         assert (found.turns, found.dialect, found.model) == (kept, "plain", "m")
         if kept:
-            assert found.digest == hashlib.sha256(said[kept].encode()).hexdigest()
+            assert found.digest == hashlib.sha256(texts[kept].encode()).hexdigest()
 
 
 def test_without_a_budget_a_refusal_that_says_nothing_is_of_a_tenth_more_than_is_taken() -> None:
@@ -431,7 +431,7 @@ def test_a_bill_is_of_its_dialect_and_model_or_of_any() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "billed", "most"),
+    ("refusal", "billed", "most"),
     [
         (Overflow(used=150, limit=90), 150, 90),
         (Overflow(used=0, limit=90), 1, 90),
@@ -443,13 +443,17 @@ def test_a_bill_is_of_its_dialect_and_model_or_of_any() -> None:
     ],
 )
 def test_a_refusal_is_a_bill_of_the_stated_tokens_or_else_of_a_tenth_too_much(
-    said: Overflow, billed: int, most: int | None
+    refusal: Overflow, billed: int, most: int | None
 ) -> None:
     from assembler import calibrate
 
     context = Assembler(Budget(200, counter=len), dialect=plain).add_message({"role": "user", "content": "x" * 100})
-    counter = calibrate(context.build(), said)
-    assert (counter.billed, counter.most, counter.limit) == (billed if said != Overflow(excess=30) else 230, most, 200)
+    counter = calibrate(context.build(), refusal)
+    assert (counter.billed, counter.most, counter.limit) == (
+        billed if refusal != Overflow(excess=30) else 230,
+        most,
+        200,
+    )
 
 
 # ── Tools of a provider's own
@@ -870,7 +874,7 @@ class Forgetting(MergingPricer):
 
 
 @pytest.mark.parametrize(
-    ("said", "tokens"),
+    ("texts", "tokens"),
     [
         ([], 1_000),
         (["ahm"], 1_000 + 1 + 3),
@@ -880,8 +884,8 @@ class Forgetting(MergingPricer):
         (["ahm", "?", "bbhm", "?", "chm"], 1_000 + 1 + 1 + 10 + 1 + 10 + 2 + 10 + 1 + 10 + 3),
     ],
 )
-def test_reasoning_is_billed_no_more_before_the_last_message_that_forgets_it(said: list[str], tokens: int) -> None:
-    assert priced_request(Forgetting(), Layout(messages=tuple(map(user_message, said)))) == Count(tokens)
+def test_reasoning_is_billed_no_more_before_the_last_message_that_forgets_it(texts: list[str], tokens: int) -> None:
+    assert priced_request(Forgetting(), Layout(messages=tuple(map(user_message, texts)))) == Count(tokens)
 
 
 def test_pieces_cost_together_what_the_whole_costs() -> None:

@@ -107,12 +107,12 @@ def test_a_schema_that_does_not_say_object_is_sent_and_priced_as_one_that_does(a
             assert not verify(made.build().request(), dialect=api.dialect)
 
 
-@pytest.mark.parametrize("said", ["w" * length for length in range(1, 12)])
+@pytest.mark.parametrize("text", ["w" * length for length in range(1, 12)])
 def test_a_models_text_beside_an_answer_format_costs_what_is_sent_for_an_unknown_model(
-    said: str,
+    text: str,
 ) -> None:
     api = Api("openai_chat", "nobody-knows-this-model")
-    made = with_tools(api, [], None).add_message({"role": "assistant", "content": said})
+    made = with_tools(api, [], None).add_message({"role": "assistant", "content": text})
     made.add_output_schema({"type": "object", "properties": {}})
     costs_its_request(made.add_message({"role": "user", "content": "So?"}).build(), api)
 
@@ -176,5 +176,5 @@ def test_what_a_function_returns_costs_nothing_on_chat() -> None:
         {"type": "function", "function": {"name": "ask", "parameters": SCHEMA, **more}}
         for more in ({}, {"returns": returned})
     ]
-    bare, told = (with_tools(api, [tool], None).build().count for tool in tools)
-    assert told == bare
+    bare, with_response = (with_tools(api, [tool], None).build().count for tool in tools)
+    assert with_response == bare

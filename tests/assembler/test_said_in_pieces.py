@@ -27,8 +27,8 @@ STEPS = st.lists(st.tuples(st.sampled_from(SPELLINGS), PIECES, st.booleans()), m
 def history_of(steps: Sequence[Step]) -> list[Message]:
     """Each step with its pieces, and with a call if it says so."""
     messages: list[Message] = [{"role": "user", "content": "Where is it?"}]
-    for place, (spelling, said, calls) in enumerate(steps):
-        messages += [_spell_piece(spelling, one) for one in said]
+    for place, (spelling, texts, calls) in enumerate(steps):
+        messages += [_spell_piece(spelling, one) for one in texts]
         if calls:
             call = None if spelling == "gemini" else f"call_{place}"
             messages += [*calling(spelling, [call], arguments={"q": 1}), answering(spelling, call, "found")]

@@ -106,10 +106,10 @@ def find_order(number: str) -> str:
 
 
 def talk(answers: Iterator[list[object]]) -> list[object]:
-    said: list[object] = []
+    messages: list[object] = []
     for answer in answers:
-        said += [{"role": "user", "content": "Where is it?"}, *answer, {"role": "assistant", "content": "There."}]
-    return [*said, {"role": "user", "content": "And now?"}]
+        messages += [{"role": "user", "content": "Where is it?"}, *answer, {"role": "assistant", "content": "There."}]
+    return [*messages, {"role": "user", "content": "And now?"}]
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,12 @@ def test_a_policy_shortens_what_an_sdk_returned(dialect: str, answers: Any, poli
 def test_a_signature_survives_the_shortening_of_its_message() -> None:
     def signatures(assembler: Assembler[Any]) -> list[str]:
         contents = assembler.build().request()["contents"]
-        return [part["thought_signature"] for said in contents for part in said["parts"] if "thought_signature" in part]
+        return [
+            part["thought_signature"]
+            for content in contents
+            for part in content["parts"]
+            if "thought_signature" in part
+        ]
 
     whole = Assembler(dialect="gemini").set_tools([find_order]).set_messages(talk(contents()))
     budget = Budget(whole.build().count.upper * 4 // 5, counter=tiktoken_counter("o200k_base"))
@@ -266,8 +271,8 @@ def test_extra_fields_of_a_call_are_sent_back_from_an_object_as_from_a_dict() ->
         "function": {"name": "find_order", "arguments": "{}"},
         "extra_content": {"google": {"thought_signature": "c2ln"}},
     }
-    said = ChatAnswer(tool_calls=[signed], refusal=None)
+    called = ChatAnswer(tool_calls=[signed], refusal=None)
     answer = {"role": "tool", "tool_call_id": "c", "content": "there"}
-    history: list[Any] = [{"role": "user", "content": "q"}, said, answer]
+    history: list[Any] = [{"role": "user", "content": "q"}, called, answer]
     assembler = Assembler(dialect="openai_chat").set_tools([find_order]).set_messages(history)
     assert assembler.build().request()["messages"][1] == {"role": "assistant", "content": None, "tool_calls": [signed]}

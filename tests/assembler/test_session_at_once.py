@@ -127,18 +127,18 @@ wishes = st.builds(
 )
 
 
-def told(assembler: Assembler) -> tuple[Context | None, list[Any]]:
+def outcome_of(assembler: Assembler) -> tuple[Context | None, list[Any]]:
     """All that is said of a build, and of what would be without one."""
-    said: list[Any] = [_or_why(lambda: assembler.available_for_messages()), _or_why(lambda: assembler.costs())]
+    outcome: list[Any] = [_or_why(lambda: assembler.available_for_messages()), _or_why(lambda: assembler.costs())]
     try:
         plan = assembler.plan()
-        said += [plan.count, plan.costs, plan.kept, [(message.id, message.outcome) for message in plan.dropped]]
+        outcome += [plan.count, plan.costs, plan.kept, [(message.id, message.outcome) for message in plan.dropped]]
         context = assembler.build()
     except AssemblyError as error:
-        return None, [*said, type(error), str(error)]
+        return None, [*outcome, type(error), str(error)]
     report = context.report
-    said += [json.dumps(context.request()), context.count, context.by_rule, report.to_dict(), str(report)]
-    return context, [*said, [repr(one) for one in context.warnings], report.steps()]
+    outcome += [json.dumps(context.request()), context.count, context.by_rule, report.to_dict(), str(report)]
+    return context, [*outcome, [repr(one) for one in context.warnings], report.steps()]
 
 
 def _or_why(ask: Any) -> Any:
@@ -167,8 +167,8 @@ def test_a_growing_session_ends_like_one_that_is_built_at_once(
         lived.add_message(history[stop - 1])
         if look is None:
             continue
-        context, said = told(lived)
-        assert said == told(wish.assembled(bill).add_messages(history[:stop]))[1]
+        context, outcome = outcome_of(lived)
+        assert outcome == outcome_of(wish.assembled(bill).add_messages(history[:stop]))[1]
         if context is not None and not isinstance(look, bool):
             bill = calibrate(context, context.by_rule.tokens + look)
             lived.anchor(bill)

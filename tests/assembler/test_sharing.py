@@ -37,14 +37,14 @@ def made(messages: list[Message], window: int = 40) -> Assembler:
     return Assembler(Budget(window, counter=len), dialect=plain, on_overflow=TrimOldest()).add_messages(messages)
 
 
-def told(assembler: Assembler) -> Any:
+def outcome_of(assembler: Assembler) -> Any:
     """All that an assembler says of itself: its request, prices, report, or why there is none."""
     try:
         context = assembler.build()
-        said: Any = context.request(), str(context.report), context.manifest()
+        outcome: Any = context.request(), str(context.report), context.manifest()
     except AssemblyError as error:
-        said = str(error)
-    return said, assembler.costs(), assembler.available_for_messages()
+        outcome = str(error)
+    return outcome, assembler.costs(), assembler.available_for_messages()
 
 
 @pytest.mark.parametrize("dialect", [plain, anthropic], ids=lambda dialect: dialect.name)
@@ -69,17 +69,17 @@ def test_a_fork_equals_a_fresh_assembler_whatever_its_siblings_added(
     spoken = [{"role": role, "content": f"{place}{role}"} for place, role in enumerate(trunk)]
     forks = [(made(spoken, window), list(spoken))]
     for parent, roles in branches:
-        assembler, said = forks[parent % len(forks)]
-        fork, said = assembler.fork(), list(said)
+        assembler, messages = forks[parent % len(forks)]
+        fork, messages = assembler.fork(), list(messages)
         for place, role in enumerate(roles):
-            said.append({"role": role, "content": f"{len(forks)}.{place}"})
-            fork.add_message(said[-1])
+            messages.append({"role": role, "content": f"{len(forks)}.{place}"})
+            fork.add_message(messages[-1])
             if place % 2:
-                told(fork)
-        forks.append((fork, said))
+                outcome_of(fork)
+        forks.append((fork, messages))
     order.shuffle(forks)
-    for assembler, said in forks:
-        assert told(assembler) == told(made(said, window))
+    for assembler, messages in forks:
+        assert outcome_of(assembler) == outcome_of(made(messages, window))
 
 
 def test_two_threads_that_append_at_once_each_find_their_own_message() -> None:

@@ -38,11 +38,11 @@ class Asking:
         return Rendered()
 
 
-def space_of(counter: Any, limits: dict[str, Limit], *said: str, policy: Any = None) -> Any:
+def space_of(counter: Any, limits: dict[str, Limit], *texts: str, policy: Any = None) -> Any:
     asking = Asking()
     budget = Budget(WINDOW, counter=counter, limits=limits)
     assembler = Assembler(budget, dialect=plain, strategy=asking, on_overflow=policy or TrimOldest())
-    assembler.add_messages([("user", text) for text in said]).build()
+    assembler.add_messages([("user", text) for text in texts]).build()
     return asking.space
 
 
@@ -176,9 +176,9 @@ class LaysOut:
         return self.rendered
 
 
-said = st.lists(st.sampled_from(["a", "b c", " d", "<e>", "é", "\n", "word ", "12"]), min_size=1, max_size=30).map(
-    lambda words: f"{''.join(words)}."
-)
+full_texts = st.lists(
+    st.sampled_from(["a", "b c", " d", "<e>", "é", "\n", "word ", "12"]), min_size=1, max_size=30
+).map(lambda words: f"{''.join(words)}.")
 MERGING = [
     ("anthropic", "claude-sonnet-4-5"),
     ("bedrock", "amazon.nova-pro-v1:0"),
@@ -190,10 +190,10 @@ MERGING = [
 @pytest.mark.parametrize("api", MERGING, ids=str)
 @scaled(0.5)
 @given(
-    before=st.lists(said.map("{}\n".format), max_size=3),
-    after=st.lists(said.map("{}\n".format), max_size=2),
-    system=st.lists(said.map("<a>{}\n".format), max_size=2),
-    turns=st.lists(said, min_size=1, max_size=2),  # the first is pinned
+    before=st.lists(full_texts.map("{}\n".format), max_size=3),
+    after=st.lists(full_texts.map("{}\n".format), max_size=2),
+    system=st.lists(full_texts.map("<a>{}\n".format), max_size=2),
+    turns=st.lists(full_texts, min_size=1, max_size=2),  # the first is pinned
 )
 def test_a_strategy_that_asks_near_the_edge_is_told_what_the_request_leaves_to_the_token(
     api: tuple[str, str], before: list[str], after: list[str], system: list[str], turns: list[str]

@@ -267,8 +267,8 @@ def test_if_counts_add_each_piece_is_counted_alone_and_else_the_whole_too(adds: 
 
 
 def test_a_weight_predicts_another_by_its_own_error_within_half_and_twice() -> None:
-    told = [Weighing(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
-    assert told == [120, 180, 540, 96, 20]
+    predicted = [Weighing(100, found).predicts(120) for found in (100, 150, 500, 80, 10)]
+    assert predicted == [120, 180, 540, 96, 20]
     assert (Weighing().predicts(50), Weighing(100, 0).predicts(110), Weighing(0, 40).predicts(50)) == (50, 10, 90)
 
 
@@ -400,7 +400,7 @@ def test_a_conversation_asks_for_all_once_it_would_fill_its_cap(
 
 
 @pytest.mark.parametrize(
-    ("said", "least", "asked"),
+    ("needed", "least", "asked"),
     [
         ({20: 50}, 50, [20, 50, 49]),  # each window that is tried is what the last one said it needs
         ({20: 50, 50: 51}, 51, [20, 50, 51]),
@@ -411,7 +411,7 @@ def test_a_conversation_asks_for_all_once_it_would_fill_its_cap(
     ],
 )
 def test_a_larger_window_is_what_is_needed_at_the_last_one_or_twice_that(
-    said: dict[int, int | None], least: int, asked: list[int]
+    needed: dict[int, int | None], least: int, asked: list[int]
 ) -> None:
     plan, tried = plan_of(1), list[int]()
 
@@ -422,7 +422,7 @@ def test_a_larger_window_is_what_is_needed_at_the_last_one_or_twice_that(
         tried.append(settings.budget.context_window)
         if tried[-1] >= least:
             return plan
-        required = said.get(tried[-1], least)
+        required = needed.get(tried[-1], least)
         raise ValueError if required is None else too_large(required)
 
     found = find_smallest_window(too_large(20), Trial(plan.settings, decide, Budget(10, counter=len)))
@@ -658,8 +658,8 @@ def test_the_recipe_holds_no_change_of_a_dropped_message() -> None:
     ledger = attrs.evolve(ledger_of(10, 10, 10, 10), pins=(0,))
     made = (RungChanges(4, 0, 0, ((0,), (1,), (3,))), RungChanges(4, 1, 0, ((1,),)))
     kept = Trimmed(Cut(2, "why"), decisions=(SHORTENED,), failures=(SummaryError("s"),), made=made)
-    told = attrs.evolve(kept, cut=Cut(2, "why", user_message("").with_parts(("sa", "id"))))
-    assert Recipe.of(4, told, ledger).summary == "said"
+    summarized = attrs.evolve(kept, cut=Cut(2, "why", user_message("").with_parts(("sa", "id"))))
+    assert Recipe.of(4, summarized, ledger).summary == "said"
     found = Recipe.of(4, kept, ledger)
     assert (found.length, found.first_kept, found.reason, found.summary) == (4, 2, "why", None)
     assert (found.made, found.decisions, len(found.failures)) == (
@@ -832,7 +832,7 @@ def test_an_answer_format_costs_what_it_adds_or_reduces_framing_by_what_it_saves
 
 @pytest.mark.parametrize("around", [False, True])
 def test_a_continued_piece_shares_a_row_with_the_one_before_but_not_across_the_question(around: bool) -> None:
-    def told(pieces: Iterable[Piece]) -> list[tuple[str, str, str]]:
+    def rows(pieces: Iterable[Piece]) -> list[tuple[str, str, str]]:
         return [(piece.region, piece.name, piece.text) for piece in pieces]
 
     def run(name: str, texts: str) -> tuple[Piece, ...]:
@@ -846,13 +846,13 @@ def test_a_continued_piece_shares_a_row_with_the_one_before_but_not_across_the_q
     prices = FixedPrices(tuple(Count(2**place) for place in range(len(every))), (), (), Count(0), Count(0))
     joined, priced = join_rows(rendered, prices)
     system = [("instruction", "i", "I"), *(("knowledge", *row) for row in (("a", "xyz"), ("b", "u"), ("c", "vw")))]
-    assert told(joined.pieces) == system
+    assert rows(joined.pieces) == system
     assert [count.tokens for count in priced.pieces[:4]] == [1, 2 + 4 + 8, 16, 32 + 64]
     if joined.around is None:
         assert (around, len(priced.pieces)) == (False, 4)
         return
-    assert told(joined.around.before) == [("knowledge", "d", "D"), ("knowledge", "e", "EFG")]
-    assert told(joined.around.after) == [("knowledge", "h", "H")]
+    assert rows(joined.around.before) == [("knowledge", "d", "D"), ("knowledge", "e", "EFG")]
+    assert rows(joined.around.after) == [("knowledge", "h", "H")]
     assert [count.tokens for count in priced.pieces[4:]] == [128, 256 + 512 + 1024, 2048]
 
 
@@ -899,7 +899,7 @@ def failing(text: str) -> int:
         ("instruction", lambda it: it.add_instruction("X boom X")),
         ("knowledge[1]", lambda it: it.add_knowledge("fine", type="t").add_knowledge("boom", type="t")),
         ("tools[1] 'g'", lambda it: it.add_capability([{**TOOL, "name": "f"}, {**TOOL, "description": "boom"}])),
-        ("message 1", lambda it: it.add_messages([{"role": "system", "content": said} for said in ("fine", "boom")])),
+        ("message 1", lambda it: it.add_messages([{"role": "system", "content": text} for text in ("fine", "boom")])),
         ("conversation[0]", lambda it: it.add_messages([{"role": "user", "content": "boom"}])),
     ],
 )

@@ -84,16 +84,16 @@ def rebuilt(limit: int, ladder: Sequence[Policy], factor: float | None) -> Turn:
 
 def life(turn: Turn, history: History) -> list[tuple[str, list[str]]]:
     """The request at every message that a model could answer, up to the first build that fails."""
-    told: list[tuple[str, list[str]]] = []
+    outcomes: list[tuple[str, list[str]]] = []
     for length in range(1, len(history) + 1):
         if not by_hand.pairs_hold(history[:length]):
             continue
         try:
             context = turn(history[:length])
         except AssemblyError as error:
-            return [*told, (type(error).__name__, [str(error)])]
-        told.append((json.dumps(context.request()), [str(warning) for warning in context.warnings]))
-    return told
+            return [*outcomes, (type(error).__name__, [str(error)])]
+        outcomes.append((json.dumps(context.request()), [str(warning) for warning in context.warnings]))
+    return outcomes
 
 
 @scaled(0.5)

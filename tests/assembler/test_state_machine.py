@@ -97,7 +97,7 @@ def fields_of(message: Any) -> Message:
     return cast(Message, message if isinstance(message, dict) else vars(message))
 
 
-class Told:
+class Model:
     """The content of an assembler as plain lists, and what must follow from it."""
 
     def __init__(self, ladder: str, dialect: str, limit: int, counter: Flaky) -> None:
@@ -109,8 +109,8 @@ class Told:
         self.bill: Any = None
         self._fresh: tuple[Any, list[Any]] | None = None
 
-    def copied(self) -> Told:
-        twin = Told(self.ladder, self.dialect, self.limit, self.counter)
+    def copied(self) -> Model:
+        twin = Model(self.ladder, self.dialect, self.limit, self.counter)
         vars(twin).update(vars(self))
         twin.documents, twin.messages = list(self.documents), list(self.messages)
         return twin
@@ -124,7 +124,7 @@ class Told:
             assembler.add_knowledge(text, type="t")
         return assembler.anchor(self.bill).add_messages(self.messages)
 
-    def said_by_a_fresh_one(self) -> list[Any]:
+    def of_a_fresh_one(self) -> list[Any]:
         """What a fresh assembler reports of it; cached until the content changes."""
         messages = [(id(one), json.dumps(fields_of(one))) for one in self.messages]
         known = (self.limit, self.instruction, self.tool, [*self.documents], messages, self.bill)
@@ -182,7 +182,7 @@ class Told:
         return least
 
 
-def said(error: AssemblyError) -> tuple[str, str]:
+def evidence(error: AssemblyError) -> tuple[str, str]:
     return type(error).__name__, str(error)
 
 
@@ -191,18 +191,18 @@ def planned(assembler: Assembler) -> list[Any]:
     try:
         plan = assembler.plan()
     except ContextLengthError as error:
-        return [said(error)]
+        return [evidence(error)]
     return [plan.count, plan.costs, plan.kept, [(message.id, message.outcome) for message in plan.dropped]]
 
 
 def built(assembler: Assembler) -> list[Any]:
     try:
         context = assembler.build()
-        told: list[Any] = [json.dumps(context.request()), context.count, context.costs, context.prefix_hash]
+        found: list[Any] = [json.dumps(context.request()), context.count, context.costs, context.prefix_hash]
     except AssemblyError as error:
-        return [said(error)]
+        return [evidence(error)]
     return [
-        *told,
+        *found,
         [id(message.message) for message in context.dropped],
         [(r.before, r.after) for r in context.report.rows],
     ]
@@ -217,26 +217,26 @@ def everything_of(assembler: Assembler, first: int = 0) -> list[Any]:
     return [answers[place] for place in sorted(answers)]
 
 
-def agree(assembler: Assembler, told: Told, first: int) -> None:
+def agree(assembler: Assembler, model: Model, first: int) -> None:
     """The assembler reports what a fresh one reports. Untouched forks are checked again after the next step."""
-    assert everything_of(assembler, first) == told.said_by_a_fresh_one()
+    assert everything_of(assembler, first) == model.of_a_fresh_one()
 
 
-def agrees_with_brute_force(assembler: Assembler, told: Told) -> None:
+def agrees_with_brute_force(assembler: Assembler, model: Model) -> None:
     """Compares the kept messages and their cost with a brute force, where one is simple."""
-    if told.ladder not in SUFFIXES or told.dialect != "plain" or told.bill is not None:
+    if model.ladder not in SUFFIXES or model.dialect != "plain" or model.bill is not None:
         return
-    wanted, cost = told.stays()
+    wanted, cost = model.stays()
     try:
         plan = assembler.plan()
     except ContextLengthError as error:
-        assert error.required >= cost > told.limit
+        assert error.required >= cost > model.limit
         return
-    everything = [fields_of(message) for message in told.messages]
+    everything = [fields_of(message) for message in model.messages]
     assert [id(everything[place]) for place in plan.kept] == [id(message) for message in wanted]
-    assert plan.count.tokens == plan.costs.total == cost <= told.limit
-    assert plan.inside.measured.rendered.system == told.system()
-    if told.waiting():
+    assert plan.count.tokens == plan.costs.total == cost <= model.limit
+    assert plan.inside.measured.rendered.system == model.system()
+    if model.waiting():
         return
     sent = [message["content"] for message in assembler.build().request()["messages"]]
     assert [text for text in sent if text != "gone"] == [message["content"] for message in wanted]
@@ -257,7 +257,7 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.everybody: list[tuple[Assembler, Told]] = []
+        self.everybody: list[tuple[Assembler, Model]] = []
         self.number = self.steps = 0
 
     @initialize(
@@ -269,8 +269,8 @@ class Life(RuleBasedStateMachine):
     )
     def born(self, ladder: str, dialect: str, limit: int, head: int, texts: list[tuple[str, bool, bool]]) -> None:
         counter = Flaky()
-        told = Told(ladder, dialect, limit, counter)
-        self.everybody.append((told.assembled(counter=counter), told))
+        model = Model(ladder, dialect, limit, counter)
+        self.everybody.append((model.assembled(counter=counter), model))
         self.say(0, ["system"] * head, "", as_object=False)
         for text, steps, as_object in texts:
             self.say(0, ["user"], text, as_object)
@@ -279,14 +279,14 @@ class Life(RuleBasedStateMachine):
                 self.answer(0, text, as_object)
             self.say(0, ["assistant"], text, as_object)
 
-    def one(self, who: int) -> tuple[Assembler, Told]:
+    def one(self, who: int) -> tuple[Assembler, Model]:
         return self.everybody[who % len(self.everybody)]
 
-    def told(self, who: int, as_object: bool, **fields: Any) -> None:
-        assembler, told = self.one(who)
+    def model(self, who: int, as_object: bool, **fields: Any) -> None:
+        assembler, model = self.one(who)
         message = SimpleNamespace(**fields) if as_object else fields
         assembler.add_message(message)
-        told.messages.append(message)
+        model.messages.append(message)
 
     # ── What is added ──
 
@@ -294,7 +294,7 @@ class Life(RuleBasedStateMachine):
     def say(self, who: int, roles: list[str], text: str, as_object: bool) -> None:
         for role in [] if self.one(who)[1].waiting() else roles:
             self.number += 1
-            self.told(who, as_object, role=role, content=f"{self.number}{text}")
+            self.adds(who, as_object, role=role, content=f"{self.number}{text}")
 
     @rule(who=ANYBODY, calls=st.integers(1, 2), as_object=st.booleans())
     def call(self, who: int, calls: int, as_object: bool) -> None:
@@ -302,17 +302,17 @@ class Life(RuleBasedStateMachine):
             self.number += 1
             ids = [f"c{self.number}_{each}" for each in range(calls)]
             asked = [{"id": one, "type": "function", "function": {"name": "look", "arguments": "{}"}} for one in ids]
-            self.told(who, as_object, role="assistant", content="so", tool_calls=asked)
+            self.adds(who, as_object, role="assistant", content="so", tool_calls=asked)
 
     @rule(who=ANYBODY, text=LONG, as_object=st.booleans())
     def answer(self, who: int, text: str, as_object: bool) -> None:
         for waiting in self.one(who)[1].waiting():
-            self.told(who, as_object, role="tool", tool_call_id=waiting, content=text + ".")
+            self.adds(who, as_object, role="tool", tool_call_id=waiting, content=text + ".")
 
     @rule(who=ANYBODY, as_object=st.booleans())
     def answer_one(self, who: int, as_object: bool) -> None:
         for waiting in self.one(who)[1].waiting()[-1:]:
-            self.told(who, as_object, role="tool", tool_call_id=waiting, content="r")
+            self.adds(who, as_object, role="tool", tool_call_id=waiting, content="r")
 
     @rule(who=ANYBODY)
     def refuse_what_breaks_the_law(self, who: int) -> None:
@@ -324,33 +324,33 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY, text=TEXT)
     def instruct(self, who: int, text: str) -> None:
-        assembler, told = self.one(who)
+        assembler, model = self.one(who)
         assembler.add_instruction(text)
-        told.instruction = text
+        model.instruction = text
 
     @rule(who=ANYBODY, text=TEXT)
     def know(self, who: int, text: str) -> None:
-        assembler, told = self.one(who)
+        assembler, model = self.one(who)
         assembler.add_knowledge(text, type="t")
-        told.documents.append(text)
+        model.documents.append(text)
 
     @rule(who=ANYBODY, text=TEXT)
     def equip(self, who: int, text: str) -> None:
-        assembler, told = self.one(who)
-        told.tool = {"name": "look", "description": f"Looks {text}."}
-        assembler.add_capability([told.tool])
+        assembler, model = self.one(who)
+        model.tool = {"name": "look", "description": f"Looks {text}."}
+        assembler.add_capability([model.tool])
 
     # ── What is changed ──
 
     @rule(who=ANYBODY, stop=PLACE, text=LONG)
     def replace(self, who: int, stop: int, text: str) -> None:
         """Sets another list with the same beginning, which may be all of it."""
-        assembler, told = self.one(who)
-        twin = told.copied()
+        assembler, model = self.one(who)
+        twin = model.copied()
         del twin.messages[stop % (len(twin.messages) + 1) :]
         if not twin.waiting():
-            told.messages = [*twin.messages, {"role": "user", "content": text + "?"}]
-            assembler.add_messages(list(told.messages))
+            model.messages = [*twin.messages, {"role": "user", "content": text + "?"}]
+            assembler.add_messages(list(model.messages))
 
     @rule(who=ANYBODY, edits=st.lists(st.tuples(PLACE, EDIT), min_size=1, max_size=4))
     def edit(self, who: int, edits: list[tuple[int, Message]]) -> None:
@@ -364,8 +364,8 @@ class Life(RuleBasedStateMachine):
     @rule(who=ANYBODY)
     def take_calls_back(self, who: int) -> None:
         """Removes calls in place, so that they need no answer. Not if a fork has answered them."""
-        told = self.one(who)[1]
-        newest = fields_of(told.messages[-1]) if told.messages else {}
+        model = self.one(who)[1]
+        newest = fields_of(model.messages[-1]) if model.messages else {}
         earlier = (fields_of(message) for _, other in self.everybody for message in other.messages[:-1])
         if "tool_calls" in newest and not any(message is newest for message in earlier):
             del newest["tool_calls"]
@@ -381,15 +381,15 @@ class Life(RuleBasedStateMachine):
     @precondition(lambda self: len(self.everybody) < 3)
     @rule(who=ANYBODY)
     def fork(self, who: int) -> None:
-        assembler, told = self.one(who)
-        self.everybody.append((assembler.fork(), told.copied()))
+        assembler, model = self.one(who)
+        self.everybody.append((assembler.fork(), model.copied()))
 
     @precondition(lambda self: len(self.everybody) < 3)
     @rule(who=ANYBODY, nudge=st.integers(-30, 30))
     def another_budget(self, who: int, nudge: int) -> None:
-        told = self.one(who)[1].copied()
-        told.limit, told.counter = max(told.limit + nudge, 1), Flaky()
-        self.everybody.append((told.assembled(counter=told.counter), told))
+        model = self.one(who)[1].copied()
+        model.limit, model.counter = max(model.limit + nudge, 1), Flaky()
+        self.everybody.append((model.assembled(counter=model.counter), model))
 
     @rule(who=ANYBODY)
     def unpickle(self, who: int) -> None:
@@ -399,34 +399,34 @@ class Life(RuleBasedStateMachine):
 
     @rule(who=ANYBODY, margin=st.integers(0, 40))
     def anchor(self, who: int, margin: int) -> None:
-        assembler, told = self.one(who)
+        assembler, model = self.one(who)
         try:
             context = assembler.build()
-            told.bill = calibrate(context, context.by_rule.tokens + margin) if margin else None
+            model.bill = calibrate(context, context.by_rule.tokens + margin) if margin else None
         except AssemblyError:  # of nothing there is no bill
             return
-        assembler.anchor(told.bill)
+        assembler.anchor(model.bill)
 
     @rule(who=ANYBODY, call=st.integers(1, 4), text=TEXT)
     def fail_to_count(self, who: int, call: int, text: str) -> None:
         """The counter fails while a new message, an edited one and new knowledge are priced."""
-        assembler, told = self.one(who)
+        assembler, model = self.one(who)
         self.say(who, ["user"], "new" + text, as_object=False)
         self.edit(who, [(call, words(f"{text}{self.number}"))])
         self.know(who, f"{text}{self.number}")
         for door in (assembler.plan, assembler.build, assembler.costs, assembler.available_for_messages):
-            told.counter.left = call
+            model.counter.left = call
             try:
                 door()
             except TokenCountError as error:
                 assert isinstance(error.__cause__, OSError)
             except (ContextLengthError, ConversationError):
                 pass
-        told.counter.left = 0
+        model.counter.left = 0
 
     @rule(who=ANYBODY, window=st.integers(1, 200))
     def ask_what_if(self, who: int, window: int) -> None:
-        assembler, told = self.one(who)
+        assembler, model = self.one(who)
         try:
             plan = assembler.plan()
         except AssemblyError:
@@ -435,19 +435,19 @@ class Life(RuleBasedStateMachine):
             other: Any = plan.what_if(context_window=window)
             found: Any = other.count, other.kept
         except AssemblyError as error:
-            found = said(error)
+            found = evidence(error)
         try:
-            other = told.assembled(window).plan()
+            other = model.assembled(window).plan()
             wanted: Any = other.count, other.kept
         except AssemblyError as error:
-            wanted = said(error)
+            wanted = evidence(error)
         assert found == wanted
 
     @rule(who=ANYBODY)
     def replay(self, who: int) -> None:
-        assembler, told = self.one(who)
+        assembler, model = self.one(who)
         try:
-            context = told.assembled(counter=told.counter).build()
+            context = model.assembled(counter=model.counter).build()
             manifest = context.manifest()
         except AssemblyError:
             return
@@ -456,8 +456,8 @@ class Life(RuleBasedStateMachine):
     @rule(who=ANYBODY, roles=st.lists(st.sampled_from(["user", "assistant", "system"]), min_size=3, max_size=3))
     def build_from_threads(self, who: int, roles: list[str]) -> None:
         """Forks of one base that grow and build at once; some grow in the base's own log."""
-        assembler, told = self.one(who)
-        if told.waiting():
+        assembler, model = self.one(who)
+        if model.waiting():
             return
 
         def run_session(role: str) -> list[Any]:
@@ -467,18 +467,18 @@ class Life(RuleBasedStateMachine):
         mine = {role: {"role": role, "content": f"from a thread: {role}"} for role in roles}
         with switching_often(), ThreadPoolExecutor(len(roles)) as threads:
             found = list(threads.map(run_session, roles))
-        base = told.said_by_a_fresh_one()
+        base = model.of_a_fresh_one()
         for role, answer in zip(roles, found, strict=True):
-            twin = told.copied()
+            twin = model.copied()
             twin.messages.append(mine[role])
             assert answer == everything_of(twin.assembled()) + base
 
     @invariant()
     def everybody_is_as_if_fresh(self) -> None:
         self.steps += 1
-        for assembler, told in self.everybody:
-            agree(assembler, told, self.steps)
-            agrees_with_brute_force(assembler, told)
+        for assembler, model in self.everybody:
+            agree(assembler, model, self.steps)
+            agrees_with_brute_force(assembler, model)
 
 
 TestLifeOfAssemblers = Life.TestCase

@@ -55,14 +55,14 @@ def test_attributes_are_the_numbers_of_the_context() -> None:
     context = gathered(20).build()
     assert context.dropped
     found = attributes(context)
-    said = {name.removeprefix(NAMESPACE): value for name, value in found.items()}
-    assert said["tokens.total"] == context.count.tokens
-    assert {name: said[f"tokens.{name}"] for name in context.costs.to_dict()} == context.costs.to_dict()
-    assert said["messages.dropped"] == len(context.dropped)
-    assert said["messages.kept"] == 20 - len(context.dropped)
-    assert (said["input_limit"], said["model"], said["dialect"]) == (400, "gpt-4o", "plain")
-    assert (said["documents.kept"], said["documents.dropped"], said["tools"]) == (1, 0, 1)
-    assert said["policies"] == ["TrimOldest"]
+    figures = {name.removeprefix(NAMESPACE): value for name, value in found.items()}
+    assert figures["tokens.total"] == context.count.tokens
+    assert {name: figures[f"tokens.{name}"] for name in context.costs.to_dict()} == context.costs.to_dict()
+    assert figures["messages.dropped"] == len(context.dropped)
+    assert figures["messages.kept"] == 20 - len(context.dropped)
+    assert (figures["input_limit"], figures["model"], figures["dialect"]) == (400, "gpt-4o", "plain")
+    assert (figures["documents.kept"], figures["documents.dropped"], figures["tools"]) == (1, 0, 1)
+    assert figures["policies"] == ["TrimOldest"]
     assert attributes(gathered(20).plan()) == found
 
 
@@ -91,8 +91,8 @@ def test_telemetry_of_an_overflow_states_its_arithmetic() -> None:
 def test_no_attribute_is_text_and_none_is_the_providers_own() -> None:
     with pytest.raises(ContextLengthError) as caught:
         gathered(1, window=150).build()
-    for told in (gathered(20).build(), gathered(20, window=2_000).build(), caught.value):
-        found = attributes(told)
+    for subject in (gathered(20).build(), gathered(20, window=2_000).build(), caught.value):
+        found = attributes(subject)
         assert CANARY not in json.dumps(found)
         conventional = {"gen_ai.request.model", "gen_ai.provider.name"}
         assert all(name.startswith("context_assembler.") or name in conventional for name in found)
@@ -182,8 +182,8 @@ def test_no_name_is_both_an_attribute_and_a_namespace() -> None:
     context = gathered(30).build()
     with pytest.raises(ContextLengthError) as caught:
         gathered(3, window=20).build()
-    for told in (context, caught.value):
-        names = attributes(told).keys()
+    for subject in (context, caught.value):
+        names = attributes(subject).keys()
         assert not [name for name in names if any(other.startswith(f"{name}.") for other in names)]
 
 

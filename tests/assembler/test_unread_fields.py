@@ -60,8 +60,8 @@ def in_converse(use: Dict = NOTHING, result: Dict = NOTHING) -> list[Dict]:
 
 def in_contents(part: Dict = NOTHING, call: Dict = NOTHING, answer: Dict = NOTHING) -> list[Dict]:
     asked: Dict = {"function_call": {"name": "search", "args": {}, **call}, **part}
-    told = {"functionResponse": {"name": "search", "response": {"a": "found"}, **answer}}
-    return [*gemini({"text": "q"}), {"role": "model", "parts": [asked]}, {"role": "user", "parts": [told]}]
+    response = {"functionResponse": {"name": "search", "response": {"a": "found"}, **answer}}
+    return [*gemini({"text": "q"}), {"role": "model", "parts": [asked]}, {"role": "user", "parts": [response]}]
 
 
 def items(call: Dict = NOTHING, output: Dict = NOTHING, kind: str = "function_call", **asked: Any) -> list[Dict]:
@@ -69,7 +69,7 @@ def items(call: Dict = NOTHING, output: Dict = NOTHING, kind: str = "function_ca
     return [USER, one, {"type": f"{kind}_output", "call_id": "a", "output": "found", **output}]
 
 
-def said(part: Dict, **more: Any) -> list[Dict]:
+def answered(part: Dict, **more: Any) -> list[Dict]:
     return [USER, {"type": "message", "role": "assistant", "status": "completed", "content": [part], **more}, USER]
 
 
@@ -136,9 +136,9 @@ CONTENTS: dict[str, list[Dict]] = {
 }
 ITEMS: dict[str, list[Dict]] = {
     "a text": user({"type": "input_text", "text": "hi", **ODD}),
-    "a text of the model's": said({"type": "output_text", "text": "hi", **ODD}),
-    "a refusal": said({"type": "refusal", "refusal": "no", **ODD}),
-    "a message": said({"type": "output_text", "text": "hi"}, **ODD),
+    "a text of the model's": answered({"type": "output_text", "text": "hi", **ODD}),
+    "a refusal": answered({"type": "refusal", "refusal": "no", **ODD}),
+    "a message": answered({"type": "output_text", "text": "hi"}, **ODD),
     "a picture": user({"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", **ODD}),
     "a picture beside another API's text": user(
         {"type": "input_image", "image_url": f"data:image/png;base64,{PNG}", **ODD}, {"type": "text", "text": "hi"}
@@ -229,7 +229,7 @@ FREE: dict[str, list[Dict]] = {
         {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral", "ttl": "1h"}},
         {"type": "text", "text": "hi", "prompt_cache_breakpoint": {"mode": "explicit"}, "id": "p_1", "index": 1},
     ),
-    "openai_responses": said(
+    "openai_responses": answered(
         {
             "type": "output_text",
             "text": "hi",

@@ -160,8 +160,8 @@ def test_a_file_of_unseen_length_is_sent_as_it_came_and_costs_a_typical_one(name
 def test_a_file_whose_length_is_declared_costs_no_more_than_the_longest(name: str) -> None:
     dialect, model, part, _, most = CASES[name]
     budget = Budget(4_000_000, model=model) if model else None
-    said = {"seconds": 20} if "film" in name else {"pages": 3}
-    context = Assembler(budget, dialect=dialect).add_message(asked(dialect, {**part, **said})).build()
+    declared = {"seconds": 20} if "film" in name else {"pages": 3}
+    context = Assembler(budget, dialect=dialect).add_message(asked(dialect, {**part, **declared})).build()
     assert context.count.upper < most // 4
 
 

@@ -41,7 +41,7 @@ SIZE = 10
 """Characters of every text here, and its tokens: the counter counts characters."""
 
 
-class Said:
+class OwnMessage:
     """A message that counts how often it is read."""
 
     def __init__(self, role: str, content: str) -> None:
@@ -135,15 +135,15 @@ def assembler_of(
     return Assembler(budget, dialect=dialect, on_overflow=TrimOldest(low_water=low_water))
 
 
-def said(length: int) -> list[Said]:
-    return [Said(role(index), text(index)) for index in range(length)]
+def own_messages(length: int) -> list[OwnMessage]:
+    return [OwnMessage(role(index), text(index)) for index in range(length)]
 
 
 def watched(length: int) -> list[Watched]:
     return [Watched(message) for message in dicts(length)]
 
 
-@pytest.mark.parametrize("made", [said, watched])
+@pytest.mark.parametrize("made", [own_messages, watched])
 def test_a_cold_build_looks_at_what_it_keeps_and_one_turn_more(made: Callable[[int], list[Any]]) -> None:
     tally, history = Tally(), made(10_000)
     context = assembler_of(tally, 41).add_messages(history).build()
@@ -523,7 +523,7 @@ def answer(number: int) -> dict[str, Any]:
 
 
 def test_dropped_messages_are_never_read_again_if_the_newest_turns_that_fit_stay() -> None:
-    tally, history = Tally(), said(400)
+    tally, history = Tally(), own_messages(400)
     assembler = assembler_of(tally, 41).add_messages(list(history))
     gone = 400 - len(assembler.build().messages)
     for message in history:

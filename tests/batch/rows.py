@@ -58,7 +58,7 @@ def _request(messages: list[dict[str, Any]], knowledge: list[dict[str, Any]]) ->
         return None
 
 
-def told(rows: list[dict[str, Any]]) -> list[tuple[int, Any, bool]]:
+def outcomes(rows: list[dict[str, Any]]) -> list[tuple[int, Any, bool]]:
     """The same of the rows that a store returned."""
     ordered = sorted(rows, key=lambda row: row["id"])
     return [

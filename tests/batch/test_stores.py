@@ -14,7 +14,7 @@ import pytest
 
 from assembler.batch import BatchAssembler, Skip, assemble_batch
 from tests.assembler.batch.made import base, for_a_model, priced_by_a_tokenizer
-from tests.batch.rows import columns, expected, texts, told
+from tests.batch.rows import columns, expected, outcomes, texts
 
 assemble = BatchAssembler(base())
 
@@ -45,18 +45,18 @@ def dataset(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("processes", [None, 2])
 def test_datasets_maps_it(dataset: Any, processes: int | None) -> None:
     out = dataset.map(assemble, batched=True, batch_size=7, num_proc=processes)
-    assert told(list(out)) == expected()
+    assert outcomes(list(out)) == expected()
 
 
 def test_datasets_may_pass_the_assembler_along(dataset: Any) -> None:
     out = dataset.map(assemble_batch, batched=True, fn_kwargs={"assembler": base()})
-    assert told(list(out)) == expected()
+    assert outcomes(list(out)) == expected()
 
 
 def test_datasets_loses_the_bad_rows_where_they_are_skipped(dataset: Any) -> None:
     skipping = BatchAssembler(base(), on_error=Skip())
     out = dataset.map(skipping, batched=True, remove_columns=dataset.column_names)
-    assert told(list(out)) == [row for row in expected() if not row[2]]
+    assert outcomes(list(out)) == [row for row in expected() if not row[2]]
 
 
 def test_the_fingerprint_of_datasets_is_the_same_before_and_after_a_use() -> None:
@@ -70,7 +70,7 @@ def test_the_fingerprint_of_datasets_is_the_same_before_and_after_a_use() -> Non
 
 def test_a_stream_is_mapped_too(dataset: Any) -> None:
     out = dataset.to_iterable_dataset().map(assemble, batched=True, batch_size=3)
-    assert told(list(out)) == expected()
+    assert outcomes(list(out)) == expected()
 
 
 # ── Dask
@@ -94,7 +94,7 @@ def test_dask_maps_partitions() -> None:
     parts = dask.dataframe.from_pandas(frame(), npartitions=3)
     meta = on_frame(frame().head(1), assemble).head(0)
     out = parts.map_partitions(on_frame, assemble, meta=meta).compute(scheduler="processes", num_workers=2)
-    assert told(out.to_dict("records")) == expected()
+    assert outcomes(out.to_dict("records")) == expected()
 
 
 # ── Ray
@@ -116,7 +116,7 @@ def ray_data() -> Iterator[Any]:
 
 def test_ray_maps_batches_as_tasks(ray_data: Any) -> None:
     out = ray_data.from_items(rows()).map_batches(assemble, batch_size=8)
-    assert told(out.take_all()) == expected()
+    assert outcomes(out.take_all()) == expected()
 
 
 class Assembling:
@@ -134,7 +134,7 @@ def test_ray_maps_batches_by_an_actor_that_leaves_a_processor_free(ray_data: Any
 
     # One actor for two processors: where actors take them all, reading starves and the run hangs (ray#44687).
     out = ray_data.from_items(rows()).map_batches(Assembling, batch_size=8, compute=ray.data.ActorPoolStrategy(size=1))
-    assert told(out.take_all()) == expected()
+    assert outcomes(out.take_all()) == expected()
 
 
 # ── Spark
@@ -148,7 +148,7 @@ def test_spark_maps_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         schema = "id long, request string, tokens long, upper long, grade string, dropped long, error string"
         out = session.createDataFrame(rows()).mapInPandas(functools.partial(on_frames, assemble=assemble), schema)
-        assert told([row.asDict() for row in out.collect()]) == expected()
+        assert outcomes([row.asDict() for row in out.collect()]) == expected()
     finally:
         session.stop()
 

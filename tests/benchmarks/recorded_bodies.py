@@ -117,7 +117,7 @@ def gathered(recording: Recording, dialect: str) -> Iterator[Fault]:
             assembler.set_instruction(raw.layout.system)
         return assembler.set_tools(_distinct([tool.raw for tool in raw.layout.tools]))
 
-    fixed, whole = (base(10**7).add_messages(list(said)).plan().count.upper for said in ((), raw.messages))
+    fixed, whole = (base(10**7).add_messages(list(messages)).plan().count.upper for messages in ((), raw.messages))
     live = base(window := max(1, fixed + int(0.6 * (whole - fixed))))
     for place, message in enumerate(raw.messages, 1):
         live.add_message(message)

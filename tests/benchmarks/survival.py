@@ -34,8 +34,8 @@ COUNT = memoised(tiktoken_counter())
 
 def first_sentences(dropped: Sequence[Any], before: str | None, most: int) -> str:
     """The first sentence of each message that goes, the newest kept, within the tokens left."""
-    said = [str(message["content"]).split(".")[0] for message in dropped if message.get("content")]
-    text = "\n".join([*(before or "").split("\n"), *said])
+    sentences = [str(message["content"]).split(".")[0] for message in dropped if message.get("content")]
+    text = "\n".join([*(before or "").split("\n"), *sentences])
     lines = text.split("\n")
     while lines and COUNT("\n".join(lines)) > most // 2:
         lines = lines[len(lines) // 8 + 1 :]

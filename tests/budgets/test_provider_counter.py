@@ -102,10 +102,10 @@ def test_the_failures_of_google_and_amazon_carry_their_messages_too() -> None:
     google = type("APIError", (Exception,), {"code": 503})()
     amazon = type("ClientError", (Exception,), {})()
     amazon.response = {"ResponseMetadata": {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "3"}}}
-    for failure, said in ((google, (503, None)), (amazon, (429, 3.0))):
+    for failure, expected in ((google, (503, None)), (amazon, (429, 3.0))):
         with pytest.raises(CountEndpointError) as caught:
             provider_counter(failing(failure))("text")
-        assert (caught.value.status, caught.value.retry_after) == said
+        assert (caught.value.status, caught.value.retry_after) == expected
 
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit, MemoryError, GeneratorExit])

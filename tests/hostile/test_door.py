@@ -37,7 +37,7 @@ USER = {"role": "user", "content": "hi"}
 NEXT = {"role": "user", "content": "next"}
 
 
-class Said:
+class Attributes:
     def __init__(self, **fields: Any) -> None:
         vars(self).update(fields)
 
@@ -465,7 +465,9 @@ def test_our_own_pin_is_never_sent(mark: object, dialect: Any) -> None:
 MARKED = {"role": "user", "content": "x", "pinned": True}
 
 
-@pytest.mark.parametrize("kind", [Fields, collections.OrderedDict, collections.UserDict, lambda fields: Said(**fields)])
+@pytest.mark.parametrize(
+    "kind", [Fields, collections.OrderedDict, collections.UserDict, lambda fields: Attributes(**fields)]
+)
 def test_a_pin_on_any_kind_of_message_pins(kind: Any) -> None:
     assembler = Assembler(Budget(3, counter=len), on_overflow=TrimOldest(), dialect=plain)
     assembler.add_messages([kind(MARKED), {"role": "user", "content": "mm"}, {"role": "user", "content": "nn"}])
@@ -496,7 +498,7 @@ def test_blocks_of_an_sdk_inside_a_dict_are_read() -> None:
 
 def test_a_streamed_langchain_message_is_a_message() -> None:
     for kind in ("AIMessageChunk", "HumanMessageChunk"):
-        chunk = Said(type=kind, content="x", tool_calls=[])
+        chunk = Attributes(type=kind, content="x", tool_calls=[])
         assert Assembler(dialect=plain).add_messages([USER, chunk]).build().request()["messages"][1]["content"] == "x"
 
 

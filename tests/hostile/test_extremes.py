@@ -144,14 +144,14 @@ def test_an_array_for_the_choice_of_a_tool_is_refused(label: str) -> None:
 
 @pytest.mark.parametrize("label", INCOMPARABLE)
 def test_an_array_as_or_inside_a_message_is_refused_as_no_message(label: str) -> None:
-    odd, said = INCOMPARABLE[label], {"role": "user", "content": "hi", "metadata": None}
+    odd, message = INCOMPARABLE[label], {"role": "user", "content": "hi", "metadata": None}
     with pytest.raises(MessageTypeError):
         Assembler(dialect="openai_chat").add_message(odd)
     with pytest.raises(MessageTypeError):
-        Assembler(dialect="openai_chat").add_messages([said, odd])
-    made = Assembler(dialect="openai_chat").add_messages([said])
+        Assembler(dialect="openai_chat").add_messages([message, odd])
+    made = Assembler(dialect="openai_chat").add_messages([message])
     made.build()
-    said["metadata"] = odd
+    message["metadata"] = odd
     with pytest.raises(ConversationError, match="JSON cannot carry"):
         made.build()
 

@@ -72,7 +72,7 @@ def gathered(counter: Any, limit: int = 120, policy: Any = None) -> Assembler:
     return assembler.add_messages(HISTORY)
 
 
-def said(assembler: Assembler) -> str:
+def outcome(assembler: Assembler) -> str:
     context = assembler.build()
     return json.dumps([context.request(), context.report.to_dict(), context.prefix_hash])
 
@@ -82,7 +82,7 @@ def said(assembler: Assembler) -> str:
 )
 def test_a_counter_that_fails_at_any_call_leaves_nothing_behind(failure: BaseException) -> None:
     """C-07-counter-raises, C-panic."""
-    whole = said(gathered(len))
+    whole = outcome(gathered(len))
     for call in range(1, 40):
         assembler = gathered(FailsAt(call, failure))
         try:
@@ -91,7 +91,7 @@ def test_a_counter_that_fails_at_any_call_leaves_nothing_behind(failure: BaseExc
             assert error.__cause__ is failure
             assert "FailsAt" in str(error)
             assert "(at " in str(error)
-        assert said(assembler) == whole
+        assert outcome(assembler) == whole
 
 
 @pytest.mark.parametrize("entries", [4, 64])
@@ -179,13 +179,13 @@ def test_a_counter_that_fails_on_one_part_has_that_part_named(additive: bool, di
 )
 def test_an_exception_that_stops_the_program_passes_through_a_build(stop: BaseException) -> None:
     """C-25-ctrl-c, C-memory."""
-    whole = said(gathered(len))
+    whole = outcome(gathered(len))
     for call in (1, 2, 3, 5, 8):
         assembler = gathered(FailsAt(call, stop))
         with pytest.raises(type(stop)) as caught:
             assembler.build()
         assert caught.value is stop
-        assert said(assembler) == whole
+        assert outcome(assembler) == whole
 
 
 @pytest.mark.parametrize(
@@ -238,7 +238,7 @@ def test_a_counter_whose_attributes_raise_still_counts() -> None:
         __signature__ = "no signature"
 
     for counter in (Shy(), Odd()):
-        assert said(gathered(counter)) == said(gathered(len))
+        assert outcome(gathered(counter)) == outcome(gathered(len))
         assert type(counter).__name__ in repr(Budget(100, counter=counter))
 
 
@@ -257,7 +257,7 @@ def test_a_policys_reason_is_treated_as_text(wrong: Any) -> None:
 def test_numpy_numbers_are_counts_and_budgets() -> None:
     numpy = pytest.importorskip("numpy")
     assembler = gathered(lambda text: numpy.int32(len(text)), limit=numpy.uint16(120))
-    assert said(assembler) == said(gathered(len))
+    assert outcome(assembler) == outcome(gathered(len))
     with pytest.raises(TokenCountError):
         gathered(lambda _: numpy.bool_(True)).build()
     with pytest.raises(BudgetError):
@@ -345,13 +345,16 @@ def test_threads_that_share_a_base_build_the_same_bytes(policy: Any) -> None:
     base = Assembler(Budget(200, model="gpt-4o"), on_overflow=policy).add_instruction("be brief").add_messages(HISTORY)
     alone = Assembler(Budget(200, model="gpt-4o"), on_overflow=policy).add_instruction("be brief").add_messages(HISTORY)
     wanted = [
-        (said(alone), said(alone.fork().add_messages([*HISTORY[:-1], {"role": "user", "content": f"q{place}"}])))
+        (outcome(alone), outcome(alone.fork().add_messages([*HISTORY[:-1], {"role": "user", "content": f"q{place}"}])))
         for place in range(4)
     ]
 
     def work(place: int) -> object:
         found = {
-            (said(base), said(base.fork().add_messages([*HISTORY[:-1], {"role": "user", "content": f"q{place % 4}"}])))
+            (
+                outcome(base),
+                outcome(base.fork().add_messages([*HISTORY[:-1], {"role": "user", "content": f"q{place % 4}"}])),
+            )
             for _ in range(3)
         }
         return found.pop() if len(found) == 1 else found
@@ -363,18 +366,18 @@ def test_threads_with_other_settings_do_not_disturb_each_other() -> None:
     """C-threads-mixed: one history object list, four budgets and counters."""
     counter = tiktoken_counter()
     terms = [(125 + 40 * (place % 4), (counter, len)[place % 2]) for place in range(32)]
-    wanted = [said(gathered(count, limit=limit)) for limit, count in terms[:4]]
+    wanted = [outcome(gathered(count, limit=limit)) for limit, count in terms[:4]]
 
     def work(place: int) -> object:
         limit, count = terms[place]
-        return said(gathered(count, limit=limit))
+        return outcome(gathered(count, limit=limit))
 
     assert in_threads(work) == [wanted[place % 4] for place in range(32)]
 
 
 def test_a_base_that_grows_while_its_forks_build_disturbs_none() -> None:
     base = Assembler(Budget(10_000, counter=len), dialect=plain).add_messages(HISTORY)
-    fork, before = base.fork(), said(base)
+    fork, before = base.fork(), outcome(base)
     done = threading.Event()
 
     def work(place: int) -> object:
@@ -383,7 +386,7 @@ def test_a_base_that_grows_while_its_forks_build_disturbs_none() -> None:
                 base.add_message({"role": "user", "content": f"{number}"})
             done.set()
             return before
-        return {said(fork) for _ in range(5)}.pop()
+        return {outcome(fork) for _ in range(5)}.pop()
 
     assert in_threads(work, 8) == [before] * 8
     assert len(base.build().messages) == len(HISTORY) + 200
@@ -413,7 +416,7 @@ def test_a_cancelled_task_ends_at_once_and_leaves_nothing_behind() -> None:
         return False
 
     assert asyncio.run(cancelled())
-    assert said(assembler) == said(gathered(len))
+    assert outcome(assembler) == outcome(gathered(len))
 
 
 def test_a_chunk_of_a_million_tokens_is_refused_and_not_shortened() -> None:
@@ -596,10 +599,10 @@ def test_copies_and_pickles_build_the_same() -> None:
     """C-23-pickle."""
     for policy in (TrimOldest(), TrimOldest(low_water=0.5)):
         assembler = gathered(len, policy=policy)
-        whole, report = said(assembler), assembler.build().report
+        whole, report = outcome(assembler), assembler.build().report
         for again in (pickle.loads(pickle.dumps(assembler)), copy.deepcopy(assembler), copy.copy(assembler)):
             assert again == assembler
-            assert said(again) == whole
+            assert outcome(again) == whole
         assert pickle.loads(pickle.dumps(report)) == report == copy.deepcopy(report)
     with pytest.raises(BudgetError, match="cannot be pickled"):
         pickle.dumps(gathered(lambda text: len(text)))
@@ -621,7 +624,7 @@ def test_errors_pickle_with_their_evidence() -> None:
 def test_many_builds_leak_no_memory() -> None:
     """C-27-gc."""
     assembler = gathered(len, policy=TrimOldest(low_water=0.5))
-    said(assembler)
+    outcome(assembler)
     tracemalloc.start()
     try:
         for _ in range(20):

@@ -179,7 +179,7 @@ class Life(RuleBasedStateMachine):
         if calls:
             self.call(one, calls)
             for waiting in one[1].waiting():
-                self.tell(one, self.said(role="tool", tool_call_id=waiting, content=text), lawful=True)
+                self.tell(one, self.message(role="tool", tool_call_id=waiting, content=text), lawful=True)
         self.answer(one, text)
 
     @rule(one=alive, turns=PAST)
@@ -188,7 +188,7 @@ class Life(RuleBasedStateMachine):
             for text, calls in turns:
                 self.exchange(one, text, calls)
 
-    def said(self, **fields: Any) -> Message:
+    def message(self, **fields: Any) -> Message:
         message = dict(fields)
         self.snapshots.append((message, copy.deepcopy(message)))
         return message
@@ -196,12 +196,12 @@ class Life(RuleBasedStateMachine):
     def tell(self, one: tuple[Assembler, Model], message: Message, lawful: bool) -> None:
         assembler, model = one
         try:
-            told = assembler.add_message(message)
+            returned = assembler.add_message(message)
         except ConversationError:
             assert not lawful
         else:
             assert lawful
-            assert told is assembler
+            assert returned is assembler
             model.messages.append(message)
 
     @rule(one=alive, text=WORDS)
@@ -218,11 +218,11 @@ class Life(RuleBasedStateMachine):
     def ask(self, one: Any, text: str, pinned: bool) -> None:
         self.number += 1
         mark = {"pinned": True} if pinned else {}
-        self.tell(one, self.said(role="user", content=f"{self.number}{text}", **mark), not one[1].waiting())
+        self.tell(one, self.message(role="user", content=f"{self.number}{text}", **mark), not one[1].waiting())
 
     @rule(one=alive, text=WORDS)
     def answer(self, one: Any, text: str) -> None:
-        self.tell(one, self.said(role="assistant", content=f"{text}."), not one[1].waiting())
+        self.tell(one, self.message(role="assistant", content=f"{text}."), not one[1].waiting())
 
     @rule(one=alive, number=st.integers(1, 3))
     def call(self, one: Any, number: int) -> None:
@@ -231,28 +231,28 @@ class Life(RuleBasedStateMachine):
             {"id": f"c{self.number}-{each}", "type": "function", "function": {"name": "f", "arguments": "{}"}}
             for each in range(number)
         ]
-        self.tell(one, self.said(role="assistant", content=None, tool_calls=calls), not one[1].waiting())
+        self.tell(one, self.message(role="assistant", content=None, tool_calls=calls), not one[1].waiting())
 
     @rule(one=alive, data=st.data(), text=WORDS)
     def result(self, one: Any, data: st.DataObject, text: str) -> None:
         for waiting in data.draw(st.permutations(one[1].waiting()), label="order"):
-            self.tell(one, self.said(role="tool", tool_call_id=waiting, content=text), lawful=True)
+            self.tell(one, self.message(role="tool", tool_call_id=waiting, content=text), lawful=True)
 
     @rule(one=alive, data=st.data())
     def one_result(self, one: Any, data: st.DataObject) -> None:
         if waiting := one[1].waiting():
             chosen = data.draw(st.sampled_from(waiting), label="call")
-            self.tell(one, self.said(role="tool", tool_call_id=chosen, content="r"), lawful=True)
+            self.tell(one, self.message(role="tool", tool_call_id=chosen, content="r"), lawful=True)
 
     @rule(one=alive)
     def wrong_result(self, one: Any) -> None:
-        self.tell(one, self.said(role="tool", tool_call_id="nobody", content="r"), lawful=False)
+        self.tell(one, self.message(role="tool", tool_call_id="nobody", content="r"), lawful=False)
 
     @rule(one=alive)
     def second_result(self, one: Any) -> None:
         answered = [m["tool_call_id"] for m in one[1].messages if m["role"] == "tool"]
         if answered:
-            self.tell(one, self.said(role="tool", tool_call_id=answered[-1], content="r"), lawful=False)
+            self.tell(one, self.message(role="tool", tool_call_id=answered[-1], content="r"), lawful=False)
 
     @rule(
         one=alive, bad=st.sampled_from([None, {}, {"role": "user"}, {"role": "user", "content": "\ud800"}, ("user",)])

@@ -134,7 +134,7 @@ def test_the_error_chain_for_a_refused_embedding_does_not_hold_it(
         for text in ("a", "b"):
             assembler.add_knowledge(text, type="rag", embedding=bad)
         assembler.build()
-    assert not [said for said in spoken_by(caught.value) if CANARY in said]
+    assert not [line for line in spoken_by(caught.value) if CANARY in line]
 
 
 LEAKS = {"instruction", "knowledge", "surrogate", "arguments surrogate", "type", "source"} | {

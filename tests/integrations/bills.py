@@ -54,10 +54,10 @@ def assert_fits_the_bills_that_it_is_told(run: Callable[[Provider, int], object]
     """Sixty turns in which no billed call exceeds the limit, though calls without the bills do."""
     untold = billed(run, model, dialect, FEW, tells=False)
     assert untold.over
-    told = billed(run, model, dialect, TURNS, tells=True)
-    assert (told.over, told.invalid) == ([], [])
-    assert told.calls >= 2 * TURNS
-    assert told.most > 0.8 * LIMIT
+    outcome = billed(run, model, dialect, TURNS, tells=True)
+    assert (outcome.over, outcome.invalid) == ([], [])
+    assert outcome.calls >= 2 * TURNS
+    assert outcome.most > 0.8 * LIMIT
 
 
 def assert_makes_a_refused_call_again(run: Callable[[Provider, int], object], model: str, dialect: Any) -> None:

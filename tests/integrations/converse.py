@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tests.integrations.spoken import FOUND, SEAL, Body, Said, arguments_of, calls_since
+from tests.integrations.spoken import FOUND, SEAL, Answer, Body, arguments_of, calls_since
 
 
 class Converse:
@@ -39,10 +39,10 @@ class Converse:
         ]
         return calls_since(turns, call="toolUse", result="toolResult")
 
-    def spell(self, number: int, said: Said, body: Body) -> Body:
-        message = {"role": "assistant", "content": list(self._blocks(number, said, body))}
+    def spell(self, number: int, answer: Answer, body: Body) -> Body:
+        message = {"role": "assistant", "content": list(self._blocks(number, answer, body))}
         usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
-        reason = "tool_use" if said.calls else "end_turn"
+        reason = "tool_use" if answer.calls else "end_turn"
         return {"output": {"message": message}, "stopReason": reason, "usage": usage, "metrics": {"latencyMs": 1}}
 
     def _tools(self, body: Body) -> list[Body]:
@@ -51,16 +51,16 @@ class Converse:
     def _choice(self, body: Body) -> Body:
         return (body.get("toolConfig") or {}).get("toolChoice") or {}
 
-    def _blocks(self, number: int, said: Said, body: Body) -> Iterator[Body]:
+    def _blocks(self, number: int, answer: Answer, body: Body) -> Iterator[Body]:
         if ((body.get("additionalModelRequestFields") or {}).get("thinking") or {}).get("type") == "enabled":
-            yield {"reasoningContent": {"reasoningText": {"text": said.thought, "signature": SEAL}}}
-        if said.hosted is not None:
+            yield {"reasoningContent": {"reasoningText": {"text": answer.thought, "signature": SEAL}}}
+        if answer.hosted is not None:
             yield from _served(number)
-        for place, call in enumerate(said.calls):
+        for place, call in enumerate(answer.calls):
             named = {"toolUseId": f"tooluse_{number}_{place}", "name": call[0]}
             yield {"toolUse": {**named, "input": arguments_of(call)}}
-        if said.text:
-            yield {"text": said.text}
+        if answer.text:
+            yield {"text": answer.text}
 
 
 def is_served(block: Body) -> bool:
@@ -81,7 +81,7 @@ def _served(number: int) -> Iterator[Body]:
 
 def stream_of(answer: Body) -> bytes:
     """The answer as the binary event stream of ConverseStream."""
-    return b"".join(_framed(kind, said) for kind, said in _events(answer))
+    return b"".join(_framed(kind, event) for kind, event in _events(answer))
 
 
 def _events(answer: Body) -> Iterator[tuple[str, Body]]:
@@ -108,11 +108,11 @@ def _deltas(block: Body) -> Sequence[Body]:
             return [block]
 
 
-def _framed(kind: str, said: Any) -> bytes:
+def _framed(kind: str, event: Any) -> bytes:
     """One message: lengths and their sum, headers, payload, and the sum of all. CRC-32, big-endian."""
     named = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
     headers = b"".join(_header(name, value) for name, value in named.items())
-    payload = json.dumps(said).encode()
+    payload = json.dumps(event).encode()
     lengths = struct.pack(">II", 12 + len(headers) + len(payload) + 4, len(headers))
     before = lengths + struct.pack(">I", zlib.crc32(lengths)) + headers + payload
     return before + struct.pack(">I", zlib.crc32(before))

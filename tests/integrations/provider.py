@@ -1,7 +1,7 @@
 """A provider on the loopback, in five APIs: it calls functions, runs tools of its own, hands over, compacts, answers.
 
 What it answers depends on the request alone and on how often it answered before, so that agents and sub-agents may
-share it. It remembers all that it said: `tests.integrations.referee` holds the requests against that.
+share it. It remembers all that it answered: `tests.integrations.referee` holds the requests against that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from tests.integrations.refusals import refusal_of
-from tests.integrations.spoken import Said, Speaker
+from tests.integrations.spoken import Answer, Speaker
 from tests.integrations.streamed import SPEAKERS, Sent, sent
 
 Body: TypeAlias = dict[str, Any]
@@ -64,10 +64,10 @@ class Provider:
         """The answer to a request, stored with it."""
         speaker = next(speaker for ending, speaker in SPEAKERS.items() if ending in path)
         with self._lock:
-            said = self._said(speaker, body)
-            if said.hosted is not None:
-                self.ran.add(said.hosted)
-            answer = speaker.spell(len(self.bodies), said, body)
+            chosen = self._choose_answer(speaker, body)
+            if chosen.hosted is not None:
+                self.ran.add(chosen.hosted)
+            answer = speaker.spell(len(self.bodies), chosen, body)
             if self.counts is not None:
                 self.billed.append(self.counts(body))
                 if self.tells:
@@ -77,7 +77,7 @@ class Provider:
             self.answers.append(answer)
             return answer
 
-    def _said(self, speaker: Speaker, body: Body) -> Said:
+    def _choose_answer(self, speaker: Speaker, body: Body) -> Answer:
         """The first step calls two functions at once, the second one more or hands over, the third answers."""
         number, tools = len(self.bodies), speaker.functions(body)
         functions = [name for name in tools if not _hands_over(name) and not _is_answer(name)]
@@ -87,24 +87,24 @@ class Provider:
         own = self.hosted[self.turns % len(self.hosted)] if at_first and speaker.has_hosted(body) else None
         thought = f"Thought {number}: " + "weighing what was found before answering; " * 3 if self.thinks else ""
         if (named := speaker.named(body)) is not None:
-            return Said(thought, None, ((named, None if _is_answer(named) else f"weather in {number}"),))
+            return Answer(thought, None, ((named, None if _is_answer(named) else f"weather in {number}"),))
         if functions and at_first:
             calls = [(functions[0], f"weather in {number}"), (functions[0], f'straße {number} \n "quoted"')]
-            return Said(thought, own, tuple(calls))
+            return Answer(thought, own, tuple(calls))
         if asked == 2 and handoffs and self.turns % 3 == 1:
-            return Said(thought, None, ((handoffs[0], None),))
+            return Answer(thought, None, ((handoffs[0], None),))
         if asked == 2 and functions:
-            return Said(thought, None, ((functions[-1], f"route {number}"),))
+            return Answer(thought, None, ((functions[-1], f"route {number}"),))
         self.turns += 1
         text = f"Answer {number}: take the train, it leaves at {number % 24}:00. 😀"
         forced = next((name for name in tools if _is_answer(name)), None)
         if forced is not None and (speaker.must_call(body) or forced == "set_model_response"):
-            return Said(thought, own, ((forced, None),))
+            return Answer(thought, own, ((forced, None),))
         structured = json.dumps({"town": text}) if speaker.wants_schema(body) else text
         summary = (
             "They planned trips, town by town. " * 8 if self.compacts and not self.turns % COMPACTS_EVERY else None
         )
-        return Said(thought, own, (), structured, summary)
+        return Answer(thought, own, (), structured, summary)
 
 
 _INPUT = ("input_tokens", "prompt_tokens", "inputTokens", "promptTokenCount")

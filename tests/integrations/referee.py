@@ -37,12 +37,12 @@ def judged(provider: Provider, limit: int, *, verbatim: bool = True) -> Verdict:
     """Every request of the run. `verbatim`: whether the client sends unsealed items back as they came. O(texts)."""
     over: list[str] = []
     invalid: list[str] = []
-    said = _Said.of(provider.answers)
+    served = _Served.of(provider.answers)
     for number, (path, body) in enumerate(zip(provider.paths, provider.bodies, strict=True)):
         floor = recounted(body)
         if floor > limit:
             over.append(f"request {number}: {floor} tokens of {limit}")
-        invalid += [f"request {number}: {why}" for why in _broken(path, body, said, verbatim)]
+        invalid += [f"request {number}: {why}" for why in _broken(path, body, served, verbatim)]
     return Verdict(len(provider.bodies), over, invalid)
 
 
@@ -75,7 +75,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 @attrs.frozen
-class _Said:
+class _Served:
     """What the provider said: each item by its id, and what stood right after it in its answer."""
 
     items: dict[str, Body]
@@ -84,7 +84,7 @@ class _Said:
     """Anthropic's blocks of its own tools, by what they hold."""
 
     @classmethod
-    def of(cls, answers: Sequence[Body]) -> _Said:
+    def of(cls, answers: Sequence[Body]) -> _Served:
         items: dict[str, Body] = {}
         after: dict[str, str] = {}
         blocks: dict[str, Body] = {}
@@ -101,17 +101,17 @@ class _Said:
         return cls(items, after, blocks)
 
 
-def _broken(path: str, body: Body, said: _Said, verbatim: bool) -> Iterator[str]:
+def _broken(path: str, body: Body, served: _Served, verbatim: bool) -> Iterator[str]:
     if "/responses" in path:
         yield from _broken_items(
-            body, said, _SEALED if not verbatim else frozenset(kind_of(item) for item in body["input"])
+            body, served, _SEALED if not verbatim else frozenset(kind_of(item) for item in body["input"])
         )
     elif "/messages" in path:
-        yield from _broken_messages(body, said)
+        yield from _broken_messages(body, served)
     elif "/chat/completions" in path:
         yield from _broken_chat(body)
     elif "/converse" in path:
-        yield from _broken_turns(body, said)
+        yield from _broken_turns(body, served)
     else:
         yield from _broken_contents(body)
 
@@ -130,7 +130,7 @@ def _paired(asked: Sequence[tuple[int, str]], answered: Sequence[tuple[int, str]
     yield from (f"{name} answers nothing" for name in answers.keys() - calls.keys())
 
 
-def _broken_items(body: Body, said: _Said, verbatim: frozenset[str]) -> Iterator[str]:
+def _broken_items(body: Body, served: _Served, verbatim: frozenset[str]) -> Iterator[str]:
     items: list[Body] = body["input"] if isinstance(body["input"], list) else []
     kinds = [kind_of(item) for item in items]
     yield from _paired(
@@ -143,17 +143,17 @@ def _broken_items(body: Body, said: _Said, verbatim: frozenset[str]) -> Iterator
     )
     ids = [item["id"] for item in items if item.get("id")]
     yield from (f"{name} stands twice" for name in {name for name in ids if ids.count(name) > 1})
-    before = {later: earlier for earlier, later in said.after.items()}
+    before = {later: earlier for earlier, later in served.after.items()}
     for place, item in enumerate(items):
         name = item.get("id")
         if name is None:
             continue
         following = items[place + 1] if place + 1 < len(items) else {}
-        if name in said.after and not _is(following, said.items[said.after[name]]):
-            yield f"reasoning {name} stands before {following.get('id')}, and came before {said.after[name]}"
+        if name in served.after and not _is(following, served.items[served.after[name]]):
+            yield f"reasoning {name} stands before {following.get('id')}, and came before {served.after[name]}"
         if name in before and (not place or items[place - 1].get("id") != before[name]):
             yield f"{name} stands without the reasoning that it came with"
-        if name in said.items and kinds[place] in verbatim and _bare(said.items[name]) != _bare(item):
+        if name in served.items and kinds[place] in verbatim and _bare(served.items[name]) != _bare(item):
             yield f"{name} is not what the server said"
     if "compaction" in kinds:
         newest = max(place for place, kind in enumerate(kinds) if kind == "compaction")
@@ -178,11 +178,11 @@ def kind_of(item: Body) -> str:
     return str(item.get("type", "message"))
 
 
-def _is(item: Body, said: Body) -> bool:
+def _is(item: Body, own: Body) -> bool:
     """Whether this is what the server said: some clients leave out a message's id, or give a call one of their own."""
-    if "call_id" in said:
-        return item.get("call_id") == said["call_id"]
-    return item.get("id") == said["id"] or ("id" not in item and [*_texts(item)] == [*_texts(said)])
+    if "call_id" in own:
+        return item.get("call_id") == own["call_id"]
+    return item.get("id") == own["id"] or ("id" not in item and [*_texts(item)] == [*_texts(own)])
 
 
 def _bare(item: object) -> object:
@@ -200,7 +200,7 @@ def _blocks(message: Body) -> list[Body]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _broken_messages(body: Body, said: _Said) -> Iterator[str]:
+def _broken_messages(body: Body, served: _Served) -> Iterator[str]:
     messages: list[Body] = body["messages"]
     if not messages or (messages[0]["role"] != "user" and not _compacted(messages[0])):
         yield "the first message is not the user's"
@@ -220,7 +220,7 @@ def _broken_messages(body: Body, said: _Said) -> Iterator[str]:
             if block["type"] in ("server_tool_use", "web_search_tool_result", "thinking", "compaction"):
                 bare = {key: value for key, value in block.items() if key != "cache_control"}
                 if not any(
-                    _bare(bare) == _bare(known) for known in said.blocks.values() if known["type"] == block["type"]
+                    _bare(bare) == _bare(known) for known in served.blocks.values() if known["type"] == block["type"]
                 ):
                     yield f"message {place}: a {block['type']} that the server never said"
 
@@ -250,14 +250,14 @@ def _broken_chat(body: Body) -> Iterator[str]:
         yield "no user message"
 
 
-def _broken_turns(body: Body, said: _Said) -> Iterator[str]:
+def _broken_turns(body: Body, served: _Served) -> Iterator[str]:
     """Bedrock's Converse."""
     messages: list[Body] = body["messages"]
     if not messages or messages[0]["role"] != "user" or messages[-1]["role"] != "user":
         yield "the conversation does not begin and end with the user"
     for place, message in enumerate(messages):
         for block in message["content"]:
-            if is_served(block) and json.dumps(block, sort_keys=True) not in said.blocks:
+            if is_served(block) and json.dumps(block, sort_keys=True) not in served.blocks:
                 yield f"message {place}: a call of the server's that it never said"
         blocks: list[Body] = [block for block in message["content"] if not is_served(block)]
         if not blocks or any(not block["text"].strip() for block in blocks if "text" in block):
@@ -270,7 +270,7 @@ def _broken_turns(body: Body, said: _Said) -> Iterator[str]:
         if sorted(calls) != sorted(answers):
             yield f"message {place}: calls {calls} get answers {answers}"
         for block in blocks:
-            if "reasoningContent" in block and json.dumps(block, sort_keys=True) not in said.blocks:
+            if "reasoningContent" in block and json.dumps(block, sort_keys=True) not in served.blocks:
                 yield f"message {place}: reasoning that the server never said"
     if any("toolUse" in block for message in messages for block in message["content"]) and "toolConfig" not in body:
         yield "calls without tools"

@@ -16,8 +16,8 @@ def refusal_of(path: str, used: int, takes: int) -> Body:
         case _ if "enerateContent" in path:
             return {"error": {"code": 400, "message": _gemini(used, takes), "status": "INVALID_ARGUMENT"}}
         case _:
-            said = _RESPONSES if "/responses" in path else _chat(used, takes)
-            return {"error": {"message": said, "type": invalid, "param": "x", "code": "context_length_exceeded"}}
+            message = _RESPONSES if "/responses" in path else _chat(used, takes)
+            return {"error": {"message": message, "type": invalid, "param": "x", "code": "context_length_exceeded"}}
 
 
 _RESPONSES = "Your input exceeds the context window of this model. Please adjust your input and try again."

@@ -14,7 +14,7 @@ Call: TypeAlias = tuple[str, str | None]
 
 
 @attrs.frozen
-class Said:
+class Answer:
     """One answer, in no API's spelling."""
 
     thought: str
@@ -42,7 +42,7 @@ class Speaker(Protocol):
 
     def calls_since_the_user(self, body: Body) -> int: ...
 
-    def spell(self, number: int, said: Said, body: Body) -> Body: ...
+    def spell(self, number: int, answer: Answer, body: Body) -> Body: ...
 
 
 FOUND = "Walruses eat clams, says the almanac of the north; the ice is thin this year. " * 3
@@ -110,8 +110,8 @@ class Responses:
         asked = max((place for place, item in enumerate(items) if item.get("role") == "user"), default=-1)
         return sum(item.get("type") == "function_call" for item in items[asked + 1 :])
 
-    def spell(self, number: int, said: Said, body: Body) -> Body:
-        output = list(self._items(number, said))
+    def spell(self, number: int, answer: Answer, body: Body) -> Body:
+        output = list(self._items(number, answer))
         about = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": body["model"]}
         chosen = {"status": "completed", "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
         details = {
@@ -121,19 +121,19 @@ class Responses:
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, **details}
         return {**about, **chosen, "output": output, "usage": usage}
 
-    def _items(self, number: int, said: Said) -> Iterator[Body]:
-        if said.summary is not None:
+    def _items(self, number: int, answer: Answer) -> Iterator[Body]:
+        if answer.summary is not None:
             yield {"type": "compaction", "id": f"cmp_{number}", "encrypted_content": SEAL}
-        summary = [{"type": "summary_text", "text": said.thought}]
-        if said.thought:
+        summary = [{"type": "summary_text", "text": answer.thought}]
+        if answer.thought:
             yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary, "encrypted_content": SEAL}
-        if said.hosted is not None:
-            yield HOSTED_ITEMS[said.hosted](number)
+        if answer.hosted is not None:
+            yield HOSTED_ITEMS[answer.hosted](number)
             yield {"type": "reasoning", "id": f"rs_{number}b", "summary": [], "encrypted_content": SEAL}
-        for place, call in enumerate(said.calls):
+        for place, call in enumerate(answer.calls):
             named = {"type": "function_call", "id": f"fc_{number}_{place}", "call_id": f"call_{number}_{place}"}
             yield {**named, "name": call[0], "arguments": json.dumps(arguments_of(call)), "status": "completed"}
-        if said.text:
+        if answer.text:
             cited = {
                 "type": "url_citation",
                 "url": "https://example.org/a",
@@ -141,7 +141,7 @@ class Responses:
                 "start_index": 0,
                 "end_index": 3,
             }
-            part = {"type": "output_text", "text": said.text, "annotations": [cited], "logprobs": []}
+            part = {"type": "output_text", "text": answer.text, "annotations": [cited], "logprobs": []}
             head = {"type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed"}
             yield {**head, "content": [part]}
 
@@ -202,27 +202,27 @@ class Messages:
             found += sum(block["type"] == "tool_use" for block in blocks)
         return found
 
-    def spell(self, number: int, said: Said, body: Body) -> Body:
-        content = list(self._blocks(number, said, thinks=(body.get("thinking") or {}).get("type") == "enabled"))
+    def spell(self, number: int, answer: Answer, body: Body) -> Body:
+        content = list(self._blocks(number, answer, thinks=(body.get("thinking") or {}).get("type") == "enabled"))
         about = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body["model"]}
-        reason = "tool_use" if said.calls else "end_turn"
+        reason = "tool_use" if answer.calls else "end_turn"
         usage = {"input_tokens": 1, "output_tokens": 1}
         return {**about, "content": content, "stop_reason": reason, "stop_sequence": None, "usage": usage}
 
-    def _blocks(self, number: int, said: Said, *, thinks: bool) -> Iterator[Body]:
-        if said.summary is not None:
-            yield {"type": "compaction", "content": said.summary}
+    def _blocks(self, number: int, answer: Answer, *, thinks: bool) -> Iterator[Body]:
+        if answer.summary is not None:
+            yield {"type": "compaction", "content": answer.summary}
         if thinks:
-            yield {"type": "thinking", "thinking": said.thought, "signature": SEAL}
-        if said.hosted is not None:
+            yield {"type": "thinking", "thinking": answer.thought, "signature": SEAL}
+        if answer.hosted is not None:
             name = f"srvtoolu_{number}"
             yield {"type": "server_tool_use", "id": name, "name": "web_search", "input": {"query": f"walrus {number}"}}
             page = {"type": "web_search_result", "url": "https://a.org", "title": FOUND, "encrypted_content": SEAL}
             yield {"type": "web_search_tool_result", "tool_use_id": name, "content": [{**page, "page_age": None}]}
-        for place, call in enumerate(said.calls):
+        for place, call in enumerate(answer.calls):
             yield {"type": "tool_use", "id": f"toolu_{number}_{place}", "name": call[0], "input": arguments_of(call)}
-        if said.text:
-            yield {"type": "text", "text": said.text}
+        if answer.text:
+            yield {"type": "text", "text": answer.text}
 
 
 class Chat:
@@ -252,16 +252,16 @@ class Chat:
             found += len(message.get("tool_calls") or ())
         return found
 
-    def spell(self, number: int, said: Said, body: Body) -> Body:
+    def spell(self, number: int, answer: Answer, body: Body) -> Body:
         calls = [
             {
                 "id": f"call_{number}_{place}",
                 "type": "function",
                 "function": {"name": call[0], "arguments": json.dumps(arguments_of(call))},
             }
-            for place, call in enumerate(said.calls)
+            for place, call in enumerate(answer.calls)
         ]
-        message = {"role": "assistant", "content": said.text or None, **({"tool_calls": calls} if calls else {})}
+        message = {"role": "assistant", "content": answer.text or None, **({"tool_calls": calls} if calls else {})}
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         about = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1, "model": body["model"]}
@@ -296,22 +296,22 @@ class Gemini:
         turns = [(content["role"], content["parts"]) for content in body["contents"]]
         return calls_since(turns, call="functionCall", result="functionResponse")
 
-    def spell(self, number: int, said: Said, body: Body) -> Body:
+    def spell(self, number: int, answer: Answer, body: Body) -> Body:
         parts: list[Body] = []
         if (body.get("generationConfig") or {}).get("thinkingConfig"):
-            parts.append({"text": said.thought, "thought": True})
-        if said.hosted is not None and any("codeExecution" in tool for tool in body["tools"]):
+            parts.append({"text": answer.thought, "thought": True})
+        if answer.hosted is not None and any("codeExecution" in tool for tool in body["tools"]):
             parts.append({"executableCode": {"language": "PYTHON", "code": f"print({number} * 2)"}})
             parts.append({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": f"{number * 2}\n"}})
         parts += [
             {"functionCall": {"id": f"fc{number}x{place}", "name": call[0], "args": arguments_of(call)}}
-            for place, call in enumerate(said.calls)
+            for place, call in enumerate(answer.calls)
         ]
         if parts and "functionCall" in parts[-1]:
             first = next(part for part in parts if "functionCall" in part)
             first["thoughtSignature"] = "c2ln" * 20
-        if said.text:
-            parts.append({"text": said.text})
+        if answer.text:
+            parts.append({"text": answer.text})
         candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
         usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
         return {"candidates": [candidate], "usageMetadata": usage, "modelVersion": "gemini-2.5-flash"}

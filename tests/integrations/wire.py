@@ -49,8 +49,8 @@ def serving() -> Iterator[Wire]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             call = len(wire.bodies)
             wire.bodies.append(body)
-            said = _message(call, body)
-            payload = _events(call, said) if body.get("stream") else json.dumps(_answer(call, said)).encode()
+            message = _message(call, body)
+            payload = _events(call, message) if body.get("stream") else json.dumps(_answer(call, message)).encode()
             self.send_response(200)
             self.send_header("content-type", "text/event-stream" if body.get("stream") else "application/json")
             self.send_header("content-length", str(len(payload)))
@@ -89,18 +89,18 @@ def _message(call: int, body: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "tool_calls": calls}
 
 
-def _answer(call: int, said: dict[str, Any]) -> dict[str, Any]:
-    reason = "tool_calls" if "tool_calls" in said else "stop"
+def _answer(call: int, message: dict[str, Any]) -> dict[str, Any]:
+    reason = "tool_calls" if "tool_calls" in message else "stop"
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    choice = {"index": 0, "message": said, "finish_reason": reason}
+    choice = {"index": 0, "message": message, "finish_reason": reason}
     head = {"id": f"chatcmpl-{call}", "object": "chat.completion", "created": 1, "model": "gpt-4o"}
     return {**head, "choices": [choice], "usage": usage}
 
 
-def _events(call: int, said: dict[str, Any]) -> bytes:
+def _events(call: int, message: dict[str, Any]) -> bytes:
     head = {"id": f"chatcmpl-{call}", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4o"}
-    calls = [{**one, "index": index} for index, one in enumerate(said.get("tool_calls") or ())]
-    delta = {**said, "tool_calls": calls} if calls else said
+    calls = [{**one, "index": index} for index, one in enumerate(message.get("tool_calls") or ())]
+    delta = {**message, "tool_calls": calls} if calls else message
     reason = "tool_calls" if calls else "stop"
     chunks = [
         {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},

@@ -42,7 +42,7 @@ def main() -> int:
     again = (SURVIVED, UNTESTED) if asked.again else ()
     left = [mutant for mutant in chosen if mutant.name not in done or done[mutant.name] in again]
 
-    def told(mutant: Mutant, verdict: str) -> None:
+    def report(mutant: Mutant, verdict: str) -> None:
         done[mutant.name] = verdict
         with journal.open("a") as written:
             written.write(json.dumps([mutant.name, verdict]) + "\n")
@@ -50,7 +50,7 @@ def main() -> int:
     if left:
         options = ["-o", "addopts=", "-m", "not slow", "-p", "no:terminal", "-p", "no:cacheprovider"]
         options += ["--timeout=0", "--hypothesis-profile=mutation"]
-        if pytest.main([*options, *tests()], plugins=[Trial(left, asked.kept / "reached.json", asked.most, told)]):
+        if pytest.main([*options, *tests()], plugins=[Trial(left, asked.kept / "reached.json", asked.most, report)]):
             return 2
     short = _score(chosen, done)
     return short if asked.sample else short or _rotten(chosen, done)  # of a sample, another of the name may be alive

@@ -79,11 +79,11 @@ class _File:
         if code is None or code[0].co_freevars != code[1].co_freevars:
             return None
         place = self._places[mutation.original_node].start
-        text = " → ".join(self._said(node) for node in (mutation.original_node, mutation.mutated_node))
+        text = " → ".join(self._code_of(node) for node in (mutation.original_node, mutation.mutated_node))
         name = f"{self._path.relative_to(ROOT)}:{code[0].co_qualname}: {text}"
         return Mutant(f"{name} (line {place.line})", self._room, self._path, self._lines(mutation.original_node), code)
 
-    def _said(self, node: cst.CSTNode) -> str:
+    def _code_of(self, node: cst.CSTNode) -> str:
         return " ".join(self._module.code_for_node(node).split())
 
     def _is_left_alone(self, mutation: Mutation) -> bool:
@@ -95,7 +95,7 @@ class _File:
         if not isinstance(node, cst.BaseString):
             return False
         while node is not None and not isinstance(node, cst.Raise | cst.BaseCompoundStatement):
-            if isinstance(node, cst.Call) and self._said(node.func).endswith(("Error", "must_be")):
+            if isinstance(node, cst.Call) and self._code_of(node.func).endswith(("Error", "must_be")):
                 return True
             node = self._above.get(node)
         return isinstance(node, cst.Raise)
@@ -104,24 +104,24 @@ class _File:
         """Whether it changes the type that a `cast` names, and nothing else."""
         old, new = mutation.original_node, mutation.mutated_node
         if isinstance(old, cst.Call) and isinstance(new, cst.Call) and len(old.args) == len(new.args) == 2:
-            return self._said(old.func) == "cast" and self._said(old.args[1]) == self._said(new.args[1])
+            return self._code_of(old.func) == "cast" and self._code_of(old.args[1]) == self._code_of(new.args[1])
         argument = self._above.get(old)
         call = None if argument is None else self._above.get(argument)
-        return isinstance(call, cst.Call) and self._said(call.func) == "cast" and call.args[0] is argument
+        return isinstance(call, cst.Call) and self._code_of(call.func) == "cast" and call.args[0] is argument
 
     def _is_asserted(self, mutation: Mutation) -> bool:
         """Whether it takes `strict=True` from a `zip`, or says `strict=False` otherwise, and changes nothing else."""
         old, new = mutation.original_node, mutation.mutated_node
         if isinstance(old, cst.Call) and isinstance(new, cst.Call):
-            return self._said(old.func) == "zip" and "strict=" in self._said(old) and self._alike(old, new)
+            return self._code_of(old.func) == "zip" and "strict=" in self._code_of(old) and self._alike(old, new)
         argument = self._above.get(old)
-        strict = isinstance(argument, cst.Arg) and self._said(argument).startswith("strict=True")
-        return strict and self._said(cast(cst.Call, self._above[argument]).func) == "zip"
+        strict = isinstance(argument, cst.Arg) and self._code_of(argument).startswith("strict=True")
+        return strict and self._code_of(cast(cst.Call, self._above[argument]).func) == "zip"
 
     def _alike(self, one: cst.Call, other: cst.Call) -> bool:
         """Whether two calls have the same arguments but for `strict`."""
         ones, others = (
-            [self._said(arg.value) for arg in call.args if arg.keyword is None or arg.keyword.value != "strict"]
+            [self._code_of(arg.value) for arg in call.args if arg.keyword is None or arg.keyword.value != "strict"]
             for call in (one, other)
         )
         return ones == others

@@ -157,8 +157,10 @@ class Reached:
 class Trial:
     """The pytest plugin that tries mutants instead of running the tests once."""
 
-    def __init__(self, mutants: Iterable[Mutant], kept: Path, most: float, told: Callable[[Mutant, str], None]) -> None:
-        self._mutants, self._kept, self._most, self._told = mutants, kept, most, told
+    def __init__(
+        self, mutants: Iterable[Mutant], kept: Path, most: float, report: Callable[[Mutant, str], None]
+    ) -> None:
+        self._mutants, self._kept, self._most, self._report = mutants, kept, most, report
         self._failed = ""
         self._items: dict[str, pytest.Item] = {}
         self._seconds: dict[str, float] = {}
@@ -180,7 +182,7 @@ class Trial:
         for mutant in self._mutants:
             own = [*about.get(_module_name(mutant.path), ()), *_named_after(mutant.path, session.items)]
             chosen = reached.tests_of(mutant, WATCHED * self._most, own)
-            self._told(mutant, self._verdict(mutant, chosen, functions) if chosen else UNTESTED)
+            self._report(mutant, self._verdict(mutant, chosen, functions) if chosen else UNTESTED)
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

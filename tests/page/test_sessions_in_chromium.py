@@ -69,13 +69,13 @@ def test_the_page_names_the_first_change_that_the_requests_show(look: Callable[.
     seen = set()
     for place in range(len(contexts) - 1, 0, -1):
         first = contexts[place].first_changed(contexts[place - 1])
-        said = page.locator("#first").inner_text()
+        shown = page.locator("#first").inner_text()
         seen.add(first is None)
-        assert ("goes on from" in said) == (first is None), (place, first, said)
+        assert ("goes on from" in shown) == (first is None), (place, first, shown)
         if first == 0:  # the system message, in this API
-            assert "First change: instruction, in instruction, says something else." in said
+            assert "First change: instruction, in instruction, says something else." in shown
         elif first is not None:
-            assert "in conversation" in said
+            assert "in conversation" in shown
         page.locator("#earlier").click()
     assert seen == {True, False}
     assert page.locator("#changes").is_disabled()  # nothing stands before the first build
@@ -208,17 +208,17 @@ WRONG: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wrong", "expected"), WRONG, ids=[said for _, said in WRONG])
+@pytest.mark.parametrize(("wrong", "expected"), WRONG, ids=[expected for _, expected in WRONG])
 def test_a_file_that_cannot_be_read_is_named_with_the_place_that_is_wrong(
     look: Callable[..., Any], wrong: Any, expected: str
 ) -> None:
     given = wrong(next(conversation()).manifest()) if callable(wrong) else wrong
     looked = look(tool_html())
     dropped_on(looked, ("<b>mine</b>.json", given if isinstance(given, str) else json.dumps(given)))
-    told = looked.page.locator("#failed").inner_text()
-    assert told.startswith("<b>mine</b>.json cannot be shown: ")
-    assert expected in told
-    assert "owned" not in told
+    shown = looked.page.locator("#failed").inner_text()
+    assert shown.startswith("<b>mine</b>.json cannot be shown: ")
+    assert expected in shown
+    assert "owned" not in shown
     assert looked.page.evaluate("window.owned") is None
     assert looked.page.locator("#welcome").is_visible()
     assert looked.complaints == []
@@ -238,10 +238,10 @@ def test_no_text_of_a_hostile_manifest_or_report_becomes_markup(look: Callable[.
     report = poisoned(context.report.to_dict())
     for row in report["rows"]:
         row["region"], row["outcome"] = (row[name].removesuffix(ATTACK) for name in ("region", "outcome"))
-    for told in (poisoned(context.manifest()), report):
+    for dropped in (poisoned(context.manifest()), report):
         looked = look(tool_html())
         before = looked.page.locator("script, style").count()
-        dropped_on(looked, (f"{ATTACK}.json", json.dumps(told)), ("b.json", json.dumps(told)))
+        dropped_on(looked, (f"{ATTACK}.json", json.dumps(dropped)), ("b.json", json.dumps(dropped)))
         assert looked.page.locator("#request").is_visible()
         looked.page.locator("#texts").click()
         looked.page.locator("#changes").click()

@@ -161,13 +161,13 @@ def _autogen_spelled(messages: Dicts) -> list[Any]:
 
 
 def _autogen_characters(messages: list[Any]) -> int:
-    said = 0
+    characters = 0
     for message in messages:
         parts = message.content if isinstance(message.content, list) else [message.content]
         for part in parts:
             texts = (part.name, part.arguments) if hasattr(part, "arguments") else (getattr(part, "content", part),)
-            said += sum(map(len, texts))
-    return said
+            characters += sum(map(len, texts))
+    return characters
 
 
 def _autogen_limited(messages: list[Any], window: int) -> list[Any]:

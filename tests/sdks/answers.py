@@ -34,8 +34,10 @@ def _value(kind: Any, name: str, depth: int) -> Any:
     if origin is typing.Literal:
         return inner[0]
     if origin in (typing.Annotated, typing.Union, types.UnionType) or hasattr(kind, "__value__"):
-        told = [one for one in members(kind) if one is not type(None) and getattr(one, "__name__", "") != "Unset"]
-        return _value(told[0], name, depth) if told else None
+        members_left = [
+            one for one in members(kind) if one is not type(None) and getattr(one, "__name__", "") != "Unset"
+        ]
+        return _value(members_left[0], name, depth) if members_left else None
     if origin is dict:
         return {"k": _value(inner[1], name, depth + 1)}
     if isinstance(origin, type) and issubclass(origin, list):
@@ -54,7 +56,7 @@ class Answer:
     dialect: str
     kind: str
     spoken: Any
-    said: Dict
+    sent: Dict
     after: tuple[Any, ...] = ()
 
 
@@ -72,8 +74,8 @@ def chat() -> Iterator[Answer]:
     answered = ({"role": "tool", "tool_call_id": "call_1", "content": "x"},)
     custom = {"id": "call_1", "type": "custom", "custom": {"name": "ask", "input": "x"}}
     called = {"role": "assistant", "content": None, "tool_calls": [custom]}
-    for kind, said, after in (("every field", whole, answered), ("custom", called, answered)):
-        yield Answer("openai_chat", kind, construct_type(value=said, type_=ChatCompletionMessage), said, after)
+    for kind, body, after in (("every field", whole, answered), ("custom", called, answered)):
+        yield Answer("openai_chat", kind, construct_type(value=body, type_=ChatCompletionMessage), body, after)
 
 
 def responses() -> Iterator[Answer]:
@@ -82,14 +84,14 @@ def responses() -> Iterator[Answer]:
 
     spoken = {"type": "message", "id": "msg_9", "role": "assistant", "status": "incomplete", "content": []}
     for model in members(ResponseOutputItem):
-        said = filled(model)
-        kind = said["type"]
+        body = filled(model)
+        kind = body["type"]
         if kind.endswith("_call_output"):
             continue  # what the caller answers: tested with its call
-        said |= {"execution": "server"} if "execution" in said else {}
-        outputs: list[Dict] = [{"type": f"{kind}_output", "call_id": said.get("call_id"), "output": "x"}]
+        body |= {"execution": "server"} if "execution" in body else {}
+        outputs: list[Dict] = [{"type": f"{kind}_output", "call_id": body.get("call_id"), "output": "x"}]
         after = tuple(outputs) if kind in ANSWERED else (spoken,) if kind == "reasoning" else ()
-        yield Answer("openai_responses", kind, construct_type(value=said, type_=ResponseOutputItem), said, after)
+        yield Answer("openai_responses", kind, construct_type(value=body, type_=ResponseOutputItem), body, after)
 
 
 ANSWERED = ("function_call", "custom_tool_call", "shell_call", "apply_patch_call", "local_shell_call", "computer_call")

@@ -84,13 +84,13 @@ def kinds(union: Any) -> list[str]:
 
 def _kinds_of(member: Any) -> tuple[str, ...]:
     fields = getattr(member, "model_fields", None)
-    said = fields["type"].annotation if fields and "type" in fields else None
+    annotation = fields["type"].annotation if fields and "type" in fields else None
     if fields is None:
-        said = typing.get_type_hints(member, include_extras=True).get("type")
-    while said is not None and typing.get_origin(said) is not typing.Literal:
-        inner = [each for each in typing.get_args(said) if each is not type(None)]
-        said = inner[0] if inner else None
-    return () if said is None else typing.get_args(said)
+        annotation = typing.get_type_hints(member, include_extras=True).get("type")
+    while annotation is not None and typing.get_origin(annotation) is not typing.Literal:
+        inner = [each for each in typing.get_args(annotation) if each is not type(None)]
+        annotation = inner[0] if inner else None
+    return () if annotation is None else typing.get_args(annotation)
 
 
 def camel(key: str) -> str:
@@ -128,7 +128,7 @@ def _responses() -> Iterator[Row]:
 
 
 def _chat() -> Iterator[Row]:
-    from openai.types.chat import chat_completion_assistant_message_param as said
+    from openai.types.chat import chat_completion_assistant_message_param as answers
     from openai.types.chat import chat_completion_content_part_param as content
     from openai.types.chat import chat_completion_message, chat_completion_tool_union_param
 
@@ -136,7 +136,7 @@ def _chat() -> Iterator[Row]:
         raw = {"type": kind, "text": WORDS, "image_url": {"url": "u"}, "input_audio": {}, "file": {}}
         yield _row("Chat", "part", kind, read_message({"role": "user", "content": [raw]}, 0).parts[0])
     fields = {*chat_completion_message.ChatCompletionMessage.model_fields}
-    fields |= {*typing.get_type_hints(said.ChatCompletionAssistantMessageParam)} | {"reasoning_content", "reasoning"}
+    fields |= {*typing.get_type_hints(answers.ChatCompletionAssistantMessageParam)} | {"reasoning_content", "reasoning"}
     yield from (_field("Chat", field) for field in sorted(fields - {"role", "content"}))
     for kind in kinds(chat_completion_tool_union_param.ChatCompletionToolUnionParam):
         yield _tool("Chat", kind, {"type": kind, kind: {"name": "n"}})
@@ -157,8 +157,8 @@ def _field(api: str, field: str) -> Row:
             "its transcript, as text",
         ),
     }
-    told = read.get(field, ("as it came", "estimated over its JSON, bounded", "left out with a note"))
-    return Row(api, "field", field, *told)
+    fate = read.get(field, ("as it came", "estimated over its JSON, bounded", "left out with a note"))
+    return Row(api, "field", field, *fate)
 
 
 def _anthropic() -> Iterator[Row]:

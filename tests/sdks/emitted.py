@@ -55,7 +55,7 @@ def spread(draw: st.DrawFn) -> list[Request]:
     """An OpenAI history, some of it in several parts, with long ids, names, and system messages in the middle."""
     history = draw(histories())
     long = draw(st.booleans())
-    told: list[Request] = []
+    messages: list[Request] = []
     for message in history:
         fields = dict(message)
         content = fields.get("content")
@@ -65,12 +65,12 @@ def spread(draw: st.DrawFn) -> list[Request]:
             fields["tool_call_id"] = _long(fields["tool_call_id"])
         if long and "tool_calls" in fields:
             fields["tool_calls"] = [{**call, "id": _long(call["id"])} for call in fields["tool_calls"]]
-        told.append(fields)
+        messages.append(fields)
         if fields["role"] == "assistant" and "tool_calls" not in fields and draw(st.integers(0, 3)) == 0:
-            told.append({"role": "system", "content": draw(words)})
-    if told[-1]["role"] in ("assistant", "system"):
-        told.append({"role": "user", "content": draw(words)})
-    return told
+            messages.append({"role": "system", "content": draw(words)})
+    if messages[-1]["role"] in ("assistant", "system"):
+        messages.append({"role": "user", "content": draw(words)})
+    return messages
 
 
 def _long(call_id: str) -> str:
@@ -80,12 +80,12 @@ def _long(call_id: str) -> str:
 @st.composite
 def thoughtful(draw: st.DrawFn) -> list[Request]:
     """An Anthropic history that thinks, calls in parallel, fails, and marks what may be cached."""
-    told: list[Request] = []
+    messages: list[Request] = []
     for turn in range(draw(st.integers(1, 3))):
         asked: list[Request] = [{"type": "text", "text": draw(words)}]
         if draw(st.booleans()):
             asked[0]["cache_control"] = {"type": "ephemeral"}
-        told.append({"role": "user", "content": asked})
+        messages.append({"role": "user", "content": asked})
         for step in range(draw(st.integers(0, 2))):
             thought = draw(
                 st.sampled_from(
@@ -100,12 +100,15 @@ def thoughtful(draw: st.DrawFn) -> list[Request]:
             spoken = [{"type": "text", "text": draw(words)}] if draw(st.booleans()) else []
             results = [{"type": "tool_result", "tool_use_id": one, "content": draw(texts)} for one in ids]
             results[0]["is_error"] = draw(st.booleans())
-            told += [
+            messages += [
                 {"role": "assistant", "content": [thought, *spoken, *calls]},
                 {"role": "user", "content": results},
             ]
-        told.append({"role": "assistant", "content": draw(words)})
-    return [*told[:-1], *([] if told[-2]["role"] == "user" else [told[-1], {"role": "user", "content": "and?"}])]
+        messages.append({"role": "assistant", "content": draw(words)})
+    return [
+        *messages[:-1],
+        *([] if messages[-2]["role"] == "user" else [messages[-1], {"role": "user", "content": "and?"}]),
+    ]
 
 
 @st.composite
@@ -138,8 +141,8 @@ def requests(draw: st.DrawFn, dialect: Dialect) -> Request:
 def native(draw: st.DrawFn, name: str) -> Request:
     """A provider's own request, read and emitted again."""
     conversation = draw(conversations())
-    told = tuple(_once(exchange) for exchange in conversation.exchanges)
-    request: Mapping[str, Any] = SPELLINGS[name](attrs.evolve(conversation, exchanges=told))
+    exchanges = tuple(_once(exchange) for exchange in conversation.exchanges)
+    request: Mapping[str, Any] = SPELLINGS[name](attrs.evolve(conversation, exchanges=exchanges))
     dialect = DIALECTS[name]
     return dialect.emit(dialect.parse(request)).request
 

@@ -114,8 +114,13 @@ def conversed(bill: Bill) -> Reply:
                 for name, arguments in _calls(number)
             ]
         usage = {"inputTokens": tokens, "outputTokens": 9, "totalTokens": tokens + 9}
-        said = {"output": {"message": {"role": "assistant", "content": content}}}
-        return {**said, "stopReason": "tool_use" if called else "end_turn", "usage": usage, "metrics": {"latencyMs": 1}}
+        answer = {"output": {"message": {"role": "assistant", "content": content}}}
+        return {
+            **answer,
+            "stopReason": "tool_use" if called else "end_turn",
+            "usage": usage,
+            "metrics": {"latencyMs": 1},
+        }
 
     return _numbered(reply, bill)
 

@@ -94,8 +94,8 @@ def _handler(dialect: str, bodies: list[dict[str, Any]], reply: Reply) -> type[B
             broken = verify(body, dialect=dialect, model=MODELS[dialect])
             self._answer(400, _refusal(dialect, str(broken[0]))) if broken else self._answer(200, reply(body))
 
-        def _answer(self, status: int, said: dict[str, Any]) -> None:
-            text = json.dumps(said).encode()
+        def _answer(self, status: int, answer: dict[str, Any]) -> None:
+            text = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(text)))
@@ -125,8 +125,8 @@ def _refusal(dialect: str, why: str) -> dict[str, Any]:
 def listening(dialect: str, reply: Reply | None = None) -> Iterator[Stub]:
     """A stub on a free port of 127.0.0.1, gone afterwards. Without a script it says the same to every request."""
     bodies: list[dict[str, Any]] = []
-    said = reply or (lambda _body: REPLIES[dialect])
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(dialect, bodies, said))
+    answer = reply or (lambda _body: REPLIES[dialect])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(dialect, bodies, answer))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()

@@ -39,9 +39,9 @@ def test_an_answer_goes_back_as_its_sdk_would_send_it(answer: Answer, clients: d
     own = [answer.spoken.content] if answer.kind.endswith("in a message") else []
     held = [{"role": "assistant", "content": own[0]}] if own else [answer.spoken]
     wanted = _named(sent(post, {key: [*before, *held, *answer.after, asked]}, stub.bodies)[len(before)])
-    for said in (answer.spoken, answer.said):
+    for message in (answer.spoken, answer.sent):
         assembler = Assembler(dialect=answer.dialect).add_capability([TOOL])
-        request = assembler.add_messages([asked, said, *answer.after, asked]).build().request()
+        request = assembler.add_messages([asked, message, *answer.after, asked]).build().request()
         assert sent(post, {key: request[key]}, stub.bodies)[len(before)] == wanted
 
 

@@ -94,16 +94,16 @@ CASES = [
 ]
 
 
-def built(name: str, kind: str, told: list[Dict]) -> Context[Any]:
+def built(name: str, kind: str, messages: list[Dict]) -> Context[Any]:
     tool = CUSTOM if kind.startswith("custom_tool") else TOOL
-    return Assembler(dialect=name).add_capability([tool]).add_messages([ASKED, *told]).build()
+    return Assembler(dialect=name).add_capability([tool]).add_messages([ASKED, *messages]).build()
 
 
-@pytest.mark.parametrize(("name", "kind", "value", "told"), CASES, ids=[f"{case[0]}-{case[1]}" for case in CASES])
+@pytest.mark.parametrize(("name", "kind", "value", "messages"), CASES, ids=[f"{case[0]}-{case[1]}" for case in CASES])
 def test_a_type_with_every_field_is_sent_back_unchanged_and_other_apis_lose_no_word_without_a_note(
-    name: str, kind: str, value: Dict, told: list[Dict]
+    name: str, kind: str, value: Dict, messages: list[Dict]
 ) -> None:
-    context = built(name, kind, told)
+    context = built(name, kind, messages)
     request = context.request()
     assert json.dumps(value, default=repr) in json.dumps(request, default=repr)
     assert context.count == count_request(request, dialect=name)

@@ -88,8 +88,8 @@ def of_converse() -> Any:
 
 @pytest.mark.parametrize(("name", "answer"), [("anthropic", of_anthropic), ("bedrock", of_converse)])
 def test_the_citations_of_an_answer_name_the_sources(name: str, answer: Any) -> None:
-    context, said = built(name, ["a", "b"]), answer()
-    report, text = citation_report(said, context), answer_text(said)
+    context, answered = built(name, ["a", "b"]), answer()
+    report, text = citation_report(answered, context), answer_text(answered)
     assert [(text[one.start : one.end], one.sources) for one in report.sentences] == [
         ("I looked.", ()),
         ("It is tall and old.", (2, 1)),

@@ -89,7 +89,7 @@ class Case:
     """What a provider says, and what follows its answer in the next request."""
 
     dialect: str
-    said: Dict
+    answer: Dict
     after: tuple[Dict, ...] = ()
 
 
@@ -109,13 +109,13 @@ CASES = {
 
 
 @contextmanager
-def saying(said: Dict) -> Iterator[str]:
+def saying(reply: Dict) -> Iterator[str]:
     """A provider on the loopback that says one thing, whole or as a stream."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answer: Sent = sent(self.path.partition("?")[0], body, said)
+            answer: Sent = sent(self.path.partition("?")[0], body, reply)
             self.send_response(200)
             self.send_header("Content-Type", answer.kind)
             self.end_headers()
@@ -214,7 +214,7 @@ def test_what_a_helper_gathered_goes_back_like_the_whole_answer(name: str, way: 
     case = CASES[name]
     asking = Assembler(dialect=case.dialect).add_capability(_tools(case.dialect)).add_message(ASKED)
     request = asking.build().request()
-    with saying(case.said) as url:
+    with saying(case.answer) as url:
         whole = _whole(case.dialect, url, request)
         gathered = WAYS[way](case.dialect, url, request)
     wanted = _sent_back(case, whole)

@@ -80,24 +80,24 @@ def is_plain(name: str, text: str) -> bool:
 @st.composite
 def conversations(draw: st.DrawFn, name: str) -> list[dict[str, Any]]:
     """What every one of these templates takes: turns that alternate, one call at a time, ids of nine characters."""
-    said = texts.filter(lambda text: is_plain(name, text)) | words.filter(str.strip)
+    contents = texts.filter(lambda text: is_plain(name, text)) | words.filter(str.strip)
     history: list[dict[str, Any]] = []
     if draw(st.booleans()):
-        history.append({"role": "system", "content": draw(said)})
+        history.append({"role": "system", "content": draw(contents)})
     for turn in range(draw(st.integers(1, 3))):
-        history.append({"role": "user", "content": draw(said)})
+        history.append({"role": "user", "content": draw(contents)})
         for step in range(draw(st.sampled_from([0, 0, 1, 2]))):
             call_id = f"call{turn}{step:04}"
-            function = {"name": "search", "arguments": {"q": draw(said), "n": draw(st.integers(0, 9))}}
+            function = {"name": "search", "arguments": {"q": draw(contents), "n": draw(st.integers(0, 9))}}
             history += [
                 {
                     "role": "assistant",
                     "content": "",
                     "tool_calls": [{"id": call_id, "type": "function", "function": function}],
                 },
-                {"role": "tool", "tool_call_id": call_id, "name": "search", "content": draw(said)},
+                {"role": "tool", "tool_call_id": call_id, "name": "search", "content": draw(contents)},
             ]
-        history.append({"role": "assistant", "content": draw(said)})
+        history.append({"role": "assistant", "content": draw(contents)})
     return history[:-1]
 
 

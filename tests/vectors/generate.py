@@ -193,11 +193,11 @@ def emitted() -> Iterator[Case]:
         messages = (
             messages if messages[-1]["role"] != "assistant" else [*messages, {"role": "user", "content": "Go on."}]
         )
-        said: dict[str, str] = {}
+        requests: dict[str, str] = {}
         for name in ("openai_chat", "openai_responses", "anthropic", "gemini", "bedrock", "mistral"):
             made = Assembler(dialect=DIALECTS[name]).add_instruction(instruction).add_capability(TOOLS)
-            said[name] = _compact(made.add_messages(messages).build().request())
-        yield {"instruction": instruction, "tools": TOOLS, "messages": messages, "requests": said}
+            requests[name] = _compact(made.add_messages(messages).build().request())
+        yield {"instruction": instruction, "tools": TOOLS, "messages": messages, "requests": requests}
 
 
 FILES: dict[str, Callable[[], Iterator[Case]]] = {"texts": texts, "counts": counts, "cuts": cuts, "emitted": emitted}

@@ -399,24 +399,24 @@ class Acting:
     def __init__(self) -> None:
         self.pipe = self
         self.chunks: list[workers.Chunk] = []
-        self.heard, self.said = os.pipe()
+        self.reading, self.writing = os.pipe()
 
     def fileno(self) -> int:
-        return self.heard
+        return self.reading
 
     def send(self, chunk: workers.Chunk) -> None:
         self.chunks.append(chunk)
 
     def ready(self) -> None:
-        os.write(self.said, b".")
+        os.write(self.writing, b".")
 
     def answer(self) -> list[bytes]:
-        os.read(self.heard, 1)
+        os.read(self.reading, 1)
         return [line for _, line in self.chunks[-1]]
 
     def end(self) -> None:
-        os.close(self.heard)
-        os.close(self.said)
+        os.close(self.reading)
+        os.close(self.writing)
 
 
 def test_while_one_worker_is_slow_few_chunks_are_in_memory() -> None:
@@ -457,7 +457,7 @@ class Scripted:
 
     def __init__(self, *chunks: workers.Chunk) -> None:
         self.chunks = list(chunks)
-        self.heard: list[Any] = []
+        self.reading: list[Any] = []
 
     def recv(self) -> workers.Chunk:
         if not self.chunks:
@@ -465,7 +465,7 @@ class Scripted:
         return self.chunks.pop(0)
 
     def send(self, found: Any, /) -> None:
-        self.heard.append(found)
+        self.reading.append(found)
 
     def close(self) -> None:
         pass
@@ -555,11 +555,11 @@ def test_a_run_that_cannot_start_prints_one_line_and_exits_with_2(
     case: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("mine.txt").write_text("mine")
-    argv, said = REFUSALS[case]
+    argv, expected = REFUSALS[case]
     assert main(argv) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert said in err
+    assert expected in err
     assert err.count("\n") == 1
 
 

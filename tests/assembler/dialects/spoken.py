@@ -45,7 +45,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """One utterance: texts, or calls with texts before them, or the results of the calls before."""
 
     role: Literal["system", "user", "assistant"]
@@ -58,7 +58,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Conversation:
-    said: tuple[Said, ...]
+    utterances: tuple[Utterance, ...]
     parallel_results_apart: bool = field(default=False)
 
 
@@ -74,23 +74,23 @@ ids = st.one_of(
 @st.composite
 def conversations(draw: st.DrawFn) -> Conversation:
     """Ends with the user or with results; may begin with a greeting, hold system messages and blank texts anywhere."""
-    said: list[Said] = []
+    utterances: list[Utterance] = []
     if draw(st.integers(0, 4)) == 0:
-        said.append(Said("assistant", (draw(full_texts),)))
+        utterances.append(Utterance("assistant", (draw(full_texts),)))
     for _ in range(draw(st.integers(1, 4))):
-        said += draw(_exchange())
-    if draw(st.booleans()) or said[-1].role == "assistant":
-        said.append(Said("user", (draw(full_texts),), shape=draw(st.sampled_from(SHAPES))))
-    return Conversation(tuple(said), draw(st.booleans()))
+        utterances += draw(_exchange())
+    if draw(st.booleans()) or utterances[-1].role == "assistant":
+        utterances.append(Utterance("user", (draw(full_texts),), shape=draw(st.sampled_from(SHAPES))))
+    return Conversation(tuple(utterances), draw(st.booleans()))
 
 
 @st.composite
-def _exchange(draw: st.DrawFn) -> list[Said]:
+def _exchange(draw: st.DrawFn) -> list[Utterance]:
     shape: Shape = draw(st.sampled_from(SHAPES))
     several = st.lists(texts, min_size=1, max_size=2).map(tuple)
-    said = [Said("user", draw(several), shape=shape)]
+    utterances = [Utterance("user", draw(several), shape=shape)]
     if draw(st.integers(0, 3)) == 0:
-        said.append(Said("system", (draw(texts),)))
+        utterances.append(Utterance("system", (draw(texts),)))
     for _ in range(draw(st.sampled_from([0, 0, 1, 2]))):
         wanted = draw(st.lists(ids, min_size=1, max_size=3, unique=True))
         calls = tuple(
@@ -104,11 +104,11 @@ def _exchange(draw: st.DrawFn) -> list[Said]:
             for call_id in wanted
         )
         thinking = draw(st.none() | full_texts) if shape != "openai" else None
-        said.append(Said("assistant", draw(st.just(()) | several), calls, thinking=thinking, shape=shape))
-        said.append(Said("user", answers=tuple(draw(st.permutations(calls))), shape=shape))
+        utterances.append(Utterance("assistant", draw(st.just(()) | several), calls, thinking=thinking, shape=shape))
+        utterances.append(Utterance("user", answers=tuple(draw(st.permutations(calls))), shape=shape))
     if draw(st.booleans()):
-        said.append(Said("assistant", draw(several), shape=shape))
-    return said
+        utterances.append(Utterance("assistant", draw(several), shape=shape))
+    return utterances
 
 
 # ── how each provider spells it ──────────────────────────────────────────────────────────────────────────────────────
@@ -122,44 +122,51 @@ def sent_again(dialect: Any, request: Dict) -> Dict:
 
 def spelled(conversation: Conversation) -> list[Dict]:
     messages: list[Dict] = []
-    for said in conversation.said:
-        spell = SPELLERS[said.shape]
-        if said.answers and conversation.parallel_results_apart:
-            messages += [m for call in said.answers for m in spell(Said("user", answers=(call,), shape=said.shape))]
+    for utterance in conversation.utterances:
+        spell = SPELLERS[utterance.shape]
+        if utterance.answers and conversation.parallel_results_apart:
+            messages += [
+                m
+                for call in utterance.answers
+                for m in spell(Utterance("user", answers=(call,), shape=utterance.shape))
+            ]
         else:
-            messages += spell(said)
+            messages += spell(utterance)
     return messages
 
 
-def _openai(said: Said) -> list[Dict]:
-    if said.answers:
-        return [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in said.answers]
-    content: Any = said.texts[0] if len(said.texts) == 1 else [{"type": "text", "text": t} for t in said.texts]
-    message: Dict = {"role": said.role, "content": content if said.texts else None}
-    if said.calls:
+def _openai(utterance: Utterance) -> list[Dict]:
+    if utterance.answers:
+        return [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in utterance.answers]
+    content: Any = (
+        utterance.texts[0] if len(utterance.texts) == 1 else [{"type": "text", "text": t} for t in utterance.texts]
+    )
+    message: Dict = {"role": utterance.role, "content": content if utterance.texts else None}
+    if utterance.calls:
         message["tool_calls"] = [
             {
                 "id": c.id,
                 "type": "function",
                 "function": {"name": c.name, "arguments": json.dumps(c.arguments, ensure_ascii=False)},
             }
-            for c in said.calls
+            for c in utterance.calls
         ]
     return [message]
 
 
-def _anthropic(said: Said) -> list[Dict]:
+def _anthropic(utterance: Utterance) -> list[Dict]:
     blocks: list[Dict] = [
-        {"type": "tool_result", "tool_use_id": c.id, "content": c.result, "is_error": c.error} for c in said.answers
+        {"type": "tool_result", "tool_use_id": c.id, "content": c.result, "is_error": c.error}
+        for c in utterance.answers
     ]
-    if said.thinking is not None:
-        blocks.append({"type": "thinking", "thinking": said.thinking, "signature": "c2ln"})
-    blocks += [{"type": "text", "text": text} for text in said.texts]
-    blocks += [{"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments} for c in said.calls]
-    return [{"role": said.role, "content": blocks}]
+    if utterance.thinking is not None:
+        blocks.append({"type": "thinking", "thinking": utterance.thinking, "signature": "c2ln"})
+    blocks += [{"type": "text", "text": text} for text in utterance.texts]
+    blocks += [{"type": "tool_use", "id": c.id, "name": c.name, "input": c.arguments} for c in utterance.calls]
+    return [{"role": utterance.role, "content": blocks}]
 
 
-def _bedrock(said: Said) -> list[Dict]:
+def _bedrock(utterance: Utterance) -> list[Dict]:
     blocks: list[Dict] = [
         {
             "toolResult": {
@@ -168,30 +175,30 @@ def _bedrock(said: Said) -> list[Dict]:
                 "status": "error" if c.error else "success",
             }
         }
-        for c in said.answers
+        for c in utterance.answers
     ]
-    if said.thinking is not None:
-        blocks.append({"reasoningContent": {"reasoningText": {"text": said.thinking, "signature": "c2ln"}}})
-    blocks += [{"text": text} for text in said.texts]
-    blocks += [{"toolUse": {"toolUseId": c.id, "name": c.name, "input": c.arguments}} for c in said.calls]
-    return [{"role": said.role, "content": blocks}]
+    if utterance.thinking is not None:
+        blocks.append({"reasoningContent": {"reasoningText": {"text": utterance.thinking, "signature": "c2ln"}}})
+    blocks += [{"text": text} for text in utterance.texts]
+    blocks += [{"toolUse": {"toolUseId": c.id, "name": c.name, "input": c.arguments}} for c in utterance.calls]
+    return [{"role": utterance.role, "content": blocks}]
 
 
-def _gemini(said: Said) -> list[Dict]:
+def _gemini(utterance: Utterance) -> list[Dict]:
     parts: list[Dict] = [
-        {"function_response": {"id": c.id, "name": c.name, "response": {"result": c.result}}} for c in said.answers
+        {"function_response": {"id": c.id, "name": c.name, "response": {"result": c.result}}} for c in utterance.answers
     ]
-    if said.thinking is not None:
-        parts.append({"text": said.thinking, "thought": True})
-    parts += [{"text": text} for text in said.texts]
+    if utterance.thinking is not None:
+        parts.append({"text": utterance.thinking, "thought": True})
+    parts += [{"text": text} for text in utterance.texts]
     parts += [
         {"function_call": {"id": c.id, "name": c.name, "args": c.arguments}, "thought_signature": "c2ln"}
-        for c in said.calls
+        for c in utterance.calls
     ]
-    return [{"role": "model" if said.role == "assistant" else "user", "parts": parts}]
+    return [{"role": "model" if utterance.role == "assistant" else "user", "parts": parts}]
 
 
-SPELLERS: dict[Shape, Callable[[Said], list[Dict]]] = {
+SPELLERS: dict[Shape, Callable[[Utterance], list[Dict]]] = {
     "openai": _openai,
     "anthropic": _anthropic,
     "bedrock": _bedrock,
@@ -217,22 +224,22 @@ def expected(conversation: Conversation, blank: Callable[[str], bool], no_error_
     """
     turns: list[Turn] = []
     asked = False
-    for said in conversation.said:
-        side = "assistant" if said.role == "assistant" else "user"
+    for utterance in conversation.utterances:
+        side = "assistant" if utterance.role == "assistant" else "user"
         entries: list[Entry] = []
-        for call in said.answers:
-            text = result_text(call, said.shape)
+        for call in utterance.answers:
+            text = result_text(call, utterance.shape)
             shown = "" if blank(text) or not text.strip() else text
             failed = call.error and not shown
             entries.append(("result", call.name, compact(call.arguments), no_error_text if failed else shown))
-        entries += [("text", text) for text in said.texts if not blank(text)]
-        entries += [("call", call.name, compact(call.arguments)) for call in said.calls]
+        entries += [("text", text) for text in utterance.texts if not blank(text)]
+        entries += [("call", call.name, compact(call.arguments)) for call in utterance.calls]
         if not entries:
-            asked = asked or (said.role == "user" and (not turns or turns[-1][0] == "assistant"))
+            asked = asked or (utterance.role == "user" and (not turns or turns[-1][0] == "assistant"))
             continue
         if asked and side == "assistant":
             turns.append(("user", [("text", "(no text)")]))
-        if not turns and not asked and (said.role != "user" or said.answers):
+        if not turns and not asked and (utterance.role != "user" or utterance.answers):
             continue
         asked = False
         if turns and turns[-1][0] == side:

@@ -23,8 +23,8 @@ from tests.assembler.dialects.spoken import (
     TOOLS,
     Conversation,
     Dict,
-    Said,
     Turn,
+    Utterance,
     anthropic_turns,
     bedrock_turns,
     conversations,
@@ -119,7 +119,7 @@ def test_a_conversation_survives_conversion_from_any_other_api(api: Api, convers
 def test_the_price_is_never_below_that_of_the_emitted_request(api: Api, conversation: Conversation) -> None:
     context = built(api, spelled(conversation))
     counted: Count = count_request(context.request(), dialect=api.dialect)
-    rounding = 1 + len(conversation.said)
+    rounding = 1 + len(conversation.utterances)
     assert counted.tokens <= context.count.tokens + rounding
     assert counted.upper <= context.count.upper + rounding
 
@@ -155,8 +155,10 @@ def test_a_grown_history_begins_as_it_did(api: Api, conversation: Conversation, 
         return
     key = "contents" if api.name == "gemini" else "messages"
     now = request_of(api, spelled(conversation))[key]
-    grown = Conversation((*conversation.said, Said("assistant", ("so",)), *more.said, Said("user", ("go on",))))
-    attrs_apart = Conversation(grown.said, conversation.parallel_results_apart)
+    grown = Conversation(
+        (*conversation.utterances, Utterance("assistant", ("so",)), *more.utterances, Utterance("user", ("go on",)))
+    )
+    attrs_apart = Conversation(grown.utterances, conversation.parallel_results_apart)
     later = request_of(api, spelled(attrs_apart))[key]
     assert json.dumps(later[: len(now)]) == json.dumps(now)
 

@@ -282,9 +282,11 @@ def test_limits_hold_if_only_the_whole_is_counted(limits: dict[str, Limit], fewe
 
 # ── what is kept
 
-said = st.text(st.sampled_from("ab \n.é"), max_size=12)
-thoughts = st.tuples(said, said).map(lambda both: f"<think>{both[0]}</think>{both[1]}")
-turns = st.lists(st.tuples(said.map(lambda text: text + "?"), st.none() | said | thoughts), min_size=1, max_size=8)
+contents = st.text(st.sampled_from("ab \n.é"), max_size=12)
+thoughts = st.tuples(contents, contents).map(lambda both: f"<think>{both[0]}</think>{both[1]}")
+turns = st.lists(
+    st.tuples(contents.map(lambda text: text + "?"), st.none() | contents | thoughts), min_size=1, max_size=8
+)
 OPEN = {
     name: chat_template(tokenizer_of(template), control_text=ControlText.ALLOW) for name, template in TEMPLATES.items()
 }

@@ -109,10 +109,10 @@ def test_a_history_costs_what_deepseeks_encoder_writes(thought: str | None) -> N
     assert counted(SYSTEM, USER, turn, result("7"), result("", 1)).tokens == cost(shown)
 
 
-@pytest.mark.parametrize("said", ["Be brief.", "Be brief\n    ", "Say )"])
-def test_a_system_text_is_counted_with_the_blank_line_before_the_tools(said: str) -> None:
-    shown = f"{BEGIN}{said}\n\n{HEADING}{LOOK}\n{WAIT}{CLOSING}<｜User｜>Is it 7?{ANSWER}"
-    assert counted({"role": "system", "content": said}, USER).tokens == cost(shown)
+@pytest.mark.parametrize("system", ["Be brief.", "Be brief\n    ", "Say )"])
+def test_a_system_text_is_counted_with_the_blank_line_before_the_tools(system: str) -> None:
+    shown = f"{BEGIN}{system}\n\n{HEADING}{LOOK}\n{WAIT}{CLOSING}<｜User｜>Is it 7?{ANSWER}"
+    assert counted({"role": "system", "content": system}, USER).tokens == cost(shown)
 
 
 def test_tools_without_a_system_text_begin_the_prompt() -> None:
@@ -256,5 +256,5 @@ def test_a_history_costs_what_the_open_template_of_v3_1_writes() -> None:
     history = (SYSTEM, USER, turn, result("7"), result("", 1))
     assert counted(*history, model="azure/DeepSeek-V3.1").tokens == cost(shown) + 3 + 2
     shown += f"It is.<｜end▁of▁sentence｜><｜User｜>Is it 7?{ANSWER}"
-    said = {"role": "assistant", "content": "It is."}
-    assert counted(*history, said, USER, model="DeepSeek-V3.1").tokens == cost(shown) + 3 + 2 + 3
+    answer = {"role": "assistant", "content": "It is."}
+    assert counted(*history, answer, USER, model="DeepSeek-V3.1").tokens == cost(shown) + 3 + 2 + 3

@@ -224,12 +224,12 @@ def test_the_bound_of_grok_4_3_includes_what_was_hidden_behind_reasoning_that_is
 ) -> None:
     answer = {"role": "assistant", "content": "yes"}
     thought = {**answer, "reasoning_content": "The question is: q?"}
-    bare, told = (
+    bare, with_thought = (
         count_request({"messages": [USER, one, USER]}, dialect=openai_chat, model=model, counter=own)
         for one in (answer, thought)
     )
-    assert told.tokens == bare.tokens
-    assert hidden <= told.upper - bare.upper < hidden + 150
+    assert with_thought.tokens == bare.tokens
+    assert hidden <= with_thought.upper - bare.upper < hidden + 150
 
 
 def test_the_order_of_a_definitions_keys_is_nothing_to_a_template_that_sorts_them() -> None:

@@ -260,8 +260,8 @@ def test_parts_of_an_answer_are_sent_as_texts(content: list[Any], sent: object) 
         {"role": "user", "content": "r"},
     ]
     request = asked(history).request()
-    said = request["messages"][1]["content"]
-    assert said == sent or said == [{"type": "text", "text": sent}]
+    written = request["messages"][1]["content"]
+    assert written == sent or written == [{"type": "text", "text": sent}]
     assert verify(request, dialect="mistral") == []
 
 
@@ -306,14 +306,14 @@ PDF_IN = "data:application/pdf;base64,JVBERi0xLjQ="
         ),
     ],
 )
-@pytest.mark.parametrize("said", [{}, {"pages": 3}], ids=["unseen", "declared"])
-def test_another_apis_document_is_sent_as_a_document_at_an_address(part: Any, address: str, said: Any) -> None:
-    asked = {"role": "user", "content": [{**part, **said}, {"type": "text", "text": "What is it?"}]}
+@pytest.mark.parametrize("declared", [{}, {"pages": 3}], ids=["unseen", "declared"])
+def test_another_apis_document_is_sent_as_a_document_at_an_address(part: Any, address: str, declared: Any) -> None:
+    asked = {"role": "user", "content": [{**part, **declared}, {"type": "text", "text": "What is it?"}]}
     context = Assembler(Budget(400_000, model="mistral-large-latest"), dialect="mistral").add_message(asked).build()
     sent = context.request()
     assert sent["messages"][0]["content"][0] == {"type": "document_url", "document_url": address}
     assert not verify(sent, dialect="mistral")
-    if not said:
+    if not declared:
         assert count_request(sent, dialect="mistral", model="mistral-large-latest") == context.count
 
 

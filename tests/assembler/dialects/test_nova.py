@@ -17,7 +17,7 @@ RESULT = {"toolResult": {"toolUseId": "c", "content": [{"text": "sunny"}]}}
 
 
 def cost(model: str, *messages: Any, **keys: Any) -> Any:
-    listed = [{"role": ("user", "assistant")[place % 2], "content": said} for place, said in enumerate(messages)]
+    listed = [{"role": ("user", "assistant")[place % 2], "content": text} for place, text in enumerate(messages)]
     return count_request({"messages": listed, **keys}, dialect=bedrock, model=model)
 
 

@@ -38,16 +38,16 @@ NEMO = {"a text": 10, "a tool": 74, "five tools": 328, "a call": 130}
 
 
 @pytest.mark.parametrize("model", ["meta-llama/Llama-3.2-3B-Instruct", "openrouter/meta-llama/llama-3.3-70b-instruct"])
-@pytest.mark.parametrize("said", LLAMA)
-def test_a_llama_of_any_host_costs_what_its_template_writes(said: str, model: str) -> None:
-    count = count_request(REQUESTS[said], dialect="openai_chat", model=model)
-    assert LLAMA[said] <= count.tokens <= LLAMA[said] + 4
-    assert count.upper >= LLAMA[said]
+@pytest.mark.parametrize("name", LLAMA)
+def test_a_llama_of_any_host_costs_what_its_template_writes(name: str, model: str) -> None:
+    count = count_request(REQUESTS[name], dialect="openai_chat", model=model)
+    assert LLAMA[name] <= count.tokens <= LLAMA[name] + 4
+    assert count.upper >= LLAMA[name]
 
 
-@pytest.mark.parametrize("said", LLAMA)
-def test_the_bound_of_a_llama_in_ollama_covers_its_makers_template(said: str) -> None:
-    assert count_request(REQUESTS[said], dialect="openai_chat", model="llama3.2:3b").upper >= LLAMA[said]
+@pytest.mark.parametrize("name", LLAMA)
+def test_the_bound_of_a_llama_in_ollama_covers_its_makers_template(name: str) -> None:
+    assert count_request(REQUESTS[name], dialect="openai_chat", model="llama3.2:3b").upper >= LLAMA[name]
 
 
 @pytest.mark.parametrize("answer", ["", [], [{"type": "text", "text": "It "}, {"type": "text", "text": '"rains".'}]])
@@ -64,11 +64,11 @@ def test_a_result_of_no_text_or_several_is_quoted_as_it_is_sent(answer: object) 
 
 
 @pytest.mark.parametrize("model", ["open-mistral-nemo", "mistralai/Mistral-Nemo-Instruct-2407", "ministral-8b-2410"])
-@pytest.mark.parametrize("said", NEMO)
-def test_a_mistral_of_2024_writes_the_ids_of_calls(said: str, model: str) -> None:
-    count = count_request(REQUESTS[said], dialect="openai_chat", model=model)
-    assert NEMO[said] <= count.tokens <= NEMO[said] + 4
-    assert count.upper >= NEMO[said]
+@pytest.mark.parametrize("name", NEMO)
+def test_a_mistral_of_2024_writes_the_ids_of_calls(name: str, model: str) -> None:
+    count = count_request(REQUESTS[name], dialect="openai_chat", model=model)
+    assert NEMO[name] <= count.tokens <= NEMO[name] + 4
+    assert count.upper >= NEMO[name]
 
 
 @pytest.mark.parametrize("model", ["mistral-medium-2505", "devstral-small-2505", "mistral-large-2411"])

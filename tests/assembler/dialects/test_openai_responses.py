@@ -462,12 +462,12 @@ def test_words_before_and_after_a_call_are_two_items_for_an_unknown_model() -> N
 @given(st.lists(st.tuples(st.sampled_from(["user", "system"]), texts), min_size=1), st.none() | words)
 def test_plain_texts_cost_a_primer_and_four_tokens_each(lines: list[tuple[str, str]], system: str | None) -> None:
     body: dict[str, Any] = {"input": [{"role": role, "content": text} for role, text in lines]}
-    said = [text for _, text in lines]
+    texts = [text for _, text in lines]
     if system is not None:
         body["instructions"] = system
-        said.append(system)
+        texts.append(system)
     count = count_request(body, dialect=openai_responses, model="gpt-4.1")
-    assert count.tokens == 3 + sum(4 + tokens_of("o200k_base", text) for text in said)
+    assert count.tokens == 3 + sum(4 + tokens_of("o200k_base", text) for text in texts)
     assert count.upper == count.tokens + 1
     assert count_request(body, dialect=openai_responses, model="gpt-5").tokens == count.tokens - 1
 
@@ -597,20 +597,20 @@ def test_parts_of_both_apis_in_one_list_get_the_names_of_this_one() -> None:
     assert verify(chat, dialect=openai_chat) == []
 
 
-@given(kinds=st.lists(st.sampled_from(["text", "input_text", "output_text"]), min_size=1, max_size=4), said=words)
+@given(kinds=st.lists(st.sampled_from(["text", "input_text", "output_text"]), min_size=1, max_size=4), text=words)
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_texts_are_named_by_role_and_cost_the_same_under_any_name(role: str, kinds: list[str], said: str) -> None:
+def test_texts_are_named_by_role_and_cost_the_same_under_any_name(role: str, kinds: list[str], text: str) -> None:
     def built(*types: str) -> Any:
         history = [
             {"role": "user", "content": "q"},
-            {"role": role, "content": [{"type": t, "text": said} for t in types]},
+            {"role": role, "content": [{"type": t, "text": text} for t in types]},
         ]
         return Assembler(dialect=openai_responses).add_messages([*history, {"role": "user", "content": "on"}]).build()
 
     context = built(*kinds)
     assert verify(context.request(), dialect=openai_responses) == []
     assert abs(context.count.tokens - built(*["text"] * len(kinds)).count.tokens) <= len(kinds)
-    assert said * len(kinds) in "".join(spoken(context.request()["input"][1]))
+    assert text * len(kinds) in "".join(spoken(context.request()["input"][1]))
 
 
 def spoken(item: dict[str, Any]) -> list[str]:

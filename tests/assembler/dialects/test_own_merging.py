@@ -36,8 +36,8 @@ class Bots:
     def parse(self, request: Mapping[str, Any]) -> Layout:
         if "log" not in request:
             raise ConversationError("no log")
-        said = [(ROLES[each["by"]], each["says"]) for each in request["log"]]
-        messages = [read_message({"role": role, "content": text}, index) for index, (role, text) in enumerate(said)]
+        entries = [(ROLES[each["by"]], each["says"]) for each in request["log"]]
+        messages = [read_message({"role": role, "content": text}, index) for index, (role, text) in enumerate(entries)]
         head = sum(message.role == "system" for message in messages[:1])
         return Layout(head=messages[:head], messages=messages[head:])
 

@@ -97,11 +97,11 @@ def call(name: str, arguments: str, place: int = 0) -> dict[str, Any]:
     return {"id": f"c{place}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-@pytest.mark.parametrize("said", ["", "Sure."])
-def test_a_history_costs_what_the_template_of_qwen_coder_writes(said: str) -> None:
+@pytest.mark.parametrize("content", ["", "Sure."])
+def test_a_history_costs_what_the_template_of_qwen_coder_writes(content: str) -> None:
     calls = [call("look", '{"at": "a & b", "n": [1, null]}'), call("now", "{}", 1)]
     results = [{"role": "tool", "tool_call_id": f"c{place}", "content": text} for place, text in enumerate(("7", "x."))]
-    spoken = f"\n{said}\n" if said else ""
+    spoken = f"\n{content}\n" if content else ""
     shown = (
         f"<|im_start|>system\nBe brief.\n\n{HEADING}{LOOK}{NOW}{CLOSING}{ASKED}<|im_start|>assistant{spoken}\n"
         "<tool_call>\n<function=look>\n<parameter=at>\na & b\n</parameter>\n<parameter=n>\n[1, null]\n</parameter>\n"
@@ -109,7 +109,7 @@ def test_a_history_costs_what_the_template_of_qwen_coder_writes(said: str) -> No
         "<|im_start|>user\n<tool_response>\n7\n</tool_response>\n<tool_response>\nx.\n</tool_response>\n<|im_end|>\n"
         f"{ANSWER}"
     )
-    turn = {"role": "assistant", "content": said, "tool_calls": calls}
+    turn = {"role": "assistant", "content": content, "tool_calls": calls}
     assert counted({"role": "system", "content": "Be brief."}, USER, turn, *results).tokens == cost(shown)
 
 

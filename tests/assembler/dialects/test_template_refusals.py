@@ -125,7 +125,7 @@ def test_a_picture_that_the_policies_drop_is_no_fault_and_one_that_stays_is(poli
     history += [(role, f"{number} words of this. " * 2) for number in range(9) for role in ("user", "assistant")]
     history += [("user", "And?")]
 
-    def said(assembler: Assembler) -> object:
+    def outcome(assembler: Assembler) -> object:
         try:
             return assembler.build().request()
         except UnsupportedContentError as refusal:
@@ -134,7 +134,7 @@ def test_a_picture_that_the_policies_drop_is_no_fault_and_one_that_stays_is(poli
     without = 0
     for window in range(150, 900, 30):
         whole = Assembler(Budget(window), dialect=dialect_of(NO_SYSTEM), on_overflow=policy).add_messages(history)
-        answer = said(whole)
+        answer = outcome(whole)
         without += isinstance(answer, dict)
         grown = Assembler(Budget(window), dialect=dialect_of(NO_SYSTEM), on_overflow=policy)
         for message in history:
@@ -143,7 +143,7 @@ def test_a_picture_that_the_policies_drop_is_no_fault_and_one_that_stays_is(poli
                 with contextlib.suppress(UnsupportedContentError, ContextLengthError):
                     grown.build()
         if not getattr(policy, "low_water", None):
-            assert said(grown) == answer
+            assert outcome(grown) == answer
     assert without
     last = Assembler(Budget(900), dialect=dialect_of(NO_SYSTEM), on_overflow=policy).add_messages([*history[:-1], SEEN])
     for door in (last.plan, last.build):

@@ -28,10 +28,10 @@ TOOL: Dict = {"name": "ask", "description": "Asks.", "parameters": {"type": "obj
 
 @attrs.frozen
 class Apart:
-    """A history, what was answered and then said in each step, and whether words stand between answers."""
+    """A history, the texts of each step (answers, then words), and whether words stand between answers."""
 
     history: list[Dict]
-    told: list[str]
+    texts: list[str]
     between: bool
 
 
@@ -39,26 +39,26 @@ class Apart:
 def apart(draw: st.DrawFn) -> Apart:
     """Steps whose answers come in several messages of the user's, some of which say something too."""
     history: list[Dict] = [{"role": "user", "content": "q"}]
-    told: list[str] = []
+    texts: list[str] = []
     between = False
     for step in range(draw(st.integers(1, 3))):
         calls = [f"c{step}x{place}" for place in range(draw(st.integers(1, 4)))]
         uses: list[Dict] = [{"type": "tool_use", "id": call, "name": "ask", "input": {}} for call in calls]
         history.append({"role": "assistant", "content": uses})
         messages: list[list[Dict]] = [[]]
-        said: list[str] = []
+        behind: list[str] = []
         for call in calls:
-            told.append(f"answer {call}.")
-            messages[-1].append({"type": "tool_result", "tool_use_id": call, "content": told[-1]})
+            texts.append(f"answer {call}.")
+            messages[-1].append({"type": "tool_result", "tool_use_id": call, "content": texts[-1]})
             if draw(st.booleans()):
-                said.append(f"word {call}.")
-                messages[-1].append({"type": "text", "text": said[-1]})
+                behind.append(f"word {call}.")
+                messages[-1].append({"type": "text", "text": behind[-1]})
             if draw(st.booleans()) and call != calls[-1]:
                 between = between or any(part["type"] == "text" for part in messages[-1])
                 messages.append([])
-        told += said
+        texts += behind
         history += [{"role": "user", "content": content} for content in messages]
-    return Apart(history, told, between)
+    return Apart(history, texts, between)
 
 
 @scaled(0.5)
@@ -67,7 +67,7 @@ def test_every_answer_of_a_step_precedes_its_words_in_the_prompt(drawn: Apart, n
     dialect = DIALECTS[name]
     context = Assembler(dialect=dialect).add_capability([TOOL]).add_messages(drawn.history).build()
     request = context.request()
-    places = [request["prompt"].index(text) for text in drawn.told]
+    places = [request["prompt"].index(text) for text in drawn.texts]
     assert places == sorted(places)
     assert verify(request, dialect=dialect) == []
     counted = count_request(request, dialect=dialect)

@@ -74,8 +74,8 @@ def test_a_request_that_does_not_fit_gets_a_page_that_says_what_is_missing(
 ) -> None:
     file.write_text(SPEC.replace("60", "12").replace("trim_oldest", policy))
     assert main(["view", "bot.yaml", "-o", "page.html"]) == 3
-    told, error = capsys.readouterr()
-    assert (told, "context needs" in error) == ("", True)
+    out, error = capsys.readouterr()
+    assert (out, "context needs" in error) == ("", True)
     written = Page((file.parent / "page.html").read_text("utf-8")).written
     (build,), words = written["builds"], written["words"]
     missing = build["upper"] - build["budget"]["limit"]

@@ -118,7 +118,7 @@ def test_reasoning_stays_before_an_item_that_needs_its_id() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "items",
     [
         [
             {"type": "function_call", "call_id": "c", "name": "ask", "arguments": "{}"},
@@ -127,13 +127,13 @@ def test_reasoning_stays_before_an_item_that_needs_its_id() -> None:
         [{"role": "assistant", "content": "a"}],
     ],
 )
-def test_reasoning_is_dropped_before_an_item_without_an_id(said: list[dict[str, Any]]) -> None:
+def test_reasoning_is_dropped_before_an_item_without_an_id(items: list[dict[str, Any]]) -> None:
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "t" * 400}]}
     asked = {"role": "user", "content": "q"}
-    history = [asked, reasoning, *said, asked]
+    history = [asked, reasoning, *items, asked]
     assembler = Assembler(Budget(100, model="gpt-5"), dialect="openai_responses", on_overflow=ClearReasoning())
     context = assembler.add_messages(history).build()
-    assert context.messages == [asked, *said, asked]
+    assert context.messages == [asked, *items, asked]
     assert not verify(context.request(), dialect="openai_responses")
 
 

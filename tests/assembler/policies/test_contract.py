@@ -80,7 +80,7 @@ def test_a_value_that_is_not_a_change_is_refused_by_the_name_of_its_policy(answe
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "problem"),
     [
         (5, "cuts with int; return a Cut"),
         (Cut(-2, "x"), "keeps from message -2; it must keep from 0 to 11"),
@@ -93,8 +93,8 @@ def test_a_value_that_is_not_a_change_is_refused_by_the_name_of_its_policy(answe
         (Cut(2, "x", failure=ValueError()), "reports ValueError as a failure"),
     ],
 )
-def test_the_error_says_what_is_wrong_with_a_cut(answer: Any, said: str) -> None:
-    with pytest.raises(PlanError, match=f"^policy Cuts {said}"):
+def test_the_error_says_what_is_wrong_with_a_cut(answer: Any, problem: str) -> None:
+    with pytest.raises(PlanError, match=f"^policy Cuts {problem}"):
         built(Rewrites([]), Cuts(answer))
 
 
@@ -122,7 +122,7 @@ def test_the_error_for_a_wrong_change_names_the_type_that_came() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "problem"),
     [
         (Change({0: "short"}, "x"), "proposes str for message 0; make the message with edited"),
         (Change({"0": None}, "x"), "proposes a message for str, which is no index; yield Change"),
@@ -130,8 +130,8 @@ def test_the_error_for_a_wrong_change_names_the_type_that_came() -> None:
         (Change({0: None}, None), "gives NoneType as its reason; yield Change"),
     ],
 )
-def test_the_error_for_a_wrong_change_says_which_part_of_it_is_wrong(change: Any, said: str) -> None:
-    with pytest.raises(PlanError, match=f"^policy Rewrites {said}"):
+def test_the_error_for_a_wrong_change_says_which_part_of_it_is_wrong(change: Any, problem: str) -> None:
+    with pytest.raises(PlanError, match=f"^policy Rewrites {problem}"):
         built(Rewrites([change]), Cuts(Cut(10, "the newest turn")))
 
 
@@ -165,10 +165,12 @@ UNLAWFUL: list[tuple[dict[int, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("messages", "said"), UNLAWFUL, ids=[said for _, said in UNLAWFUL])
-def test_a_change_that_breaks_the_conversation_is_refused_with_the_message(messages: dict[int, Any], said: str) -> None:
+@pytest.mark.parametrize(("messages", "problem"), UNLAWFUL, ids=[problem for _, problem in UNLAWFUL])
+def test_a_change_that_breaks_the_conversation_is_refused_with_the_message(
+    messages: dict[int, Any], problem: str
+) -> None:
     made = Assembler(Budget(20, counter=len), dialect=plain, on_overflow=Rewrites([Change(messages, "x")]))
-    with pytest.raises(PlanError, match=f"^policy Rewrites {said}") as caught:
+    with pytest.raises(PlanError, match=f"^policy Rewrites {problem}") as caught:
         made.add_messages(STEP).build()
     assert caught.value.policy == "Rewrites"
 

@@ -192,10 +192,10 @@ def test_arguments_that_no_api_can_carry_are_emptied_as_far_as_fits(text: str) -
 
 
 def test_a_step_is_dropped_though_an_empty_text_came_with_its_results() -> None:
-    def step(name: str, said: str) -> History:
+    def step(name: str, text: str) -> History:
         call = {"type": "tool_use", "id": name, "name": "f", "input": {}}
         answer = {"type": "tool_result", "tool_use_id": name, "content": "r"}
-        words = [answer, {"type": "text", "text": said}]
+        words = [answer, {"type": "text", "text": text}]
         return [{"role": "assistant", "content": [call]}, {"role": "user", "content": words}]
 
     history: History = [{"role": "user", "content": "q"}, *step("a", ""), *step("b", "!"), *step("c", "")]

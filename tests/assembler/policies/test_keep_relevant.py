@@ -127,7 +127,7 @@ def test_with_a_mark_the_turns_that_stay_are_those_of_a_replayed_session(
     assert sent(context) == wanted_turns
 
 
-def said(*texts: str) -> History:
+def talk(*texts: str) -> History:
     return [{"role": "assistant" if at % 2 else "user", "content": text} for at, text in enumerate(texts)]
 
 
@@ -136,7 +136,7 @@ FACT = ("My locker code is 4711, remember the locker.", "I will.")
 
 def test_the_turn_that_holds_the_answer_stays_and_newer_ones_go() -> None:
     chatter = [text for at in range(20) for text in (f"What of the weather on day {at}?", "Rain again.")]
-    history = said(*FACT, *chatter, "What is the code of my locker?")
+    history = talk(*FACT, *chatter, "What is the code of my locker?")
     for policy, found in ((KeepRelevant(), True), (TrimOldest(), False)):
         context = built(history, 200, policy)
         assert context is not None
@@ -149,7 +149,7 @@ def test_a_dropped_turn_returns_when_a_question_is_about_it(share: float | None)
     chatter = [text for at in range(20) for text in (f"What of the weather on day {at}?", "Rain again.")]
     policy = KeepRelevant(low_water=share, questions=1)
     assembler = Assembler(Budget(400, counter=len), dialect=plain, on_overflow=policy)
-    history = said(*FACT, *chatter)
+    history = talk(*FACT, *chatter)
     for message in history:
         context = assembler.add_message(message).build()
     assert history[0] not in context.messages
@@ -160,7 +160,7 @@ def test_a_dropped_turn_returns_when_a_question_is_about_it(share: float | None)
 
 def test_a_standing_choice_follows_the_topic_and_not_the_last_question() -> None:
     about = [text for at in range(12) for text in (f"Sails the ferry on route {at}?", f"Route {at} is open.")]
-    history = said("The ferry has a new captain.", "Noted.", *about, "Lunch?", "Noon.")
+    history = talk("The ferry has a new captain.", "Noted.", *about, "Lunch?", "Noon.")
     limit = by_hand.cost(history) - 1  # the window is full at the last message
 
     def kept(questions: int | None) -> bool:
@@ -180,7 +180,7 @@ def test_a_choice_uses_at_least_one_question(wrong: Any) -> None:
 
 
 def test_with_a_mark_most_requests_begin_like_the_one_before() -> None:
-    history = said(*(text for at in range(40) for text in (f"Question {at} about topic {at % 7}?", f"Answer {at}.")))
+    history = talk(*(text for at in range(40) for text in (f"Question {at} about topic {at % 7}?", f"Answer {at}.")))
 
     def changes(policy: KeepRelevant) -> int:
         assembler = Assembler(Budget(300, counter=len), dialect=plain, on_overflow=policy)
@@ -192,7 +192,7 @@ def test_with_a_mark_most_requests_begin_like_the_one_before() -> None:
 
 @pytest.mark.parametrize("share", [None, 0.5])
 def test_pinned_turns_stay_and_leave_no_gap_note(share: float | None) -> None:
-    history = said(*(text for at in range(30) for text in (f"Question {at}, and so on?", "An answer.")), "And now?")
+    history = talk(*(text for at in range(30) for text in (f"Question {at}, and so on?", "An answer.")), "And now?")
     history[20]["pinned"] = True
     context = built(history, 200, KeepRelevant(low_water=share, pins=first_user))
     assert context is not None
@@ -201,7 +201,7 @@ def test_pinned_turns_stay_and_leave_no_gap_note(share: float | None) -> None:
 
 
 def test_the_report_says_which_turns_went_and_why() -> None:
-    history = said(*FACT, *["Rain?", "Rain."] * 20, "What is the code of my locker?")
+    history = talk(*FACT, *["Rain?", "Rain."] * 20, "What is the code of my locker?")
     context = built(history, 150, KeepRelevant())
     assert context is not None
     gone = [row for row in context.report.rows if row.outcome == "dropped"]
@@ -230,7 +230,7 @@ def test_the_api_accepts_the_request_that_is_left(dialect: Any, history: History
 
 
 def test_knowledge_that_is_chosen_may_displace_old_turns() -> None:
-    history = said(*(text for at in range(20) for text in (f"Question {at}, and so on?", "An answer.")), "And now?")
+    history = talk(*(text for at in range(20) for text in (f"Question {at}, and so on?", "An answer.")), "And now?")
     made = Assembler(
         Budget(400, counter=len), dialect=plain, on_overflow=KeepRelevant(keep_turns=1), strategy=QuestionChunks()
     )
@@ -256,7 +256,7 @@ NO_SCORES: list[Any] = [
 @pytest.mark.parametrize("answer", NO_SCORES)
 def test_wrong_scores_are_refused_by_the_name_of_the_policy(answer: Any) -> None:
     with pytest.raises(PlanError, match=r"KeepRelevant.*(one for each text|cannot order)"):
-        built(said("a", "b", "c", "d", "e"), 2, KeepRelevant(lambda question, texts: answer, keep_turns=1))
+        built(talk("a", "b", "c", "d", "e"), 2, KeepRelevant(lambda question, texts: answer, keep_turns=1))
 
 
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_cosine_asks_for_each_text_once_and_orders_by_angle() -> None:
     assert score("a", ["aa", "ab", "bbb", "zero"]) == pytest.approx([1, math.sqrt(0.5), 0, 0])
     assert score("b", ["aa", "ab", "b"]) == pytest.approx([0, math.sqrt(0.5), 1])
     assert asked == ["a", "aa", "ab", "bbb", "zero", "b"]
-    history = said("bbb", "b", "aaa", "a", "bb", "b", "a?")
+    history = talk("bbb", "b", "aaa", "a", "bb", "b", "a?")
     context = built(history, 12, KeepRelevant(Cosine(embed), keep_turns=1))
     assert context is not None
     assert context.inside.kept[0] == 2 or 2 in context.inside.kept
@@ -349,14 +349,14 @@ def test_a_policy_with_its_memory_pickles_and_is_equal() -> None:
     import pickle
 
     policy = KeepRelevant()
-    built(said("a b", "b", "c d", "d", "e f"), 6, policy)
+    built(talk("a b", "b", "c d", "d", "e f"), 6, policy)
     again = pickle.loads(pickle.dumps(policy))
     assert again == policy
     assert hash(again) == hash(policy)
 
 
 def test_the_cache_row_and_served_after_account_for_gaps() -> None:
-    history = said(*FACT, *["Rain?", "Rain."] * 20, "What is the code of my locker?")
+    history = talk(*FACT, *["Rain?", "Rain."] * 20, "What is the code of my locker?")
     context = built(history, 150, KeepRelevant(keep_turns=1))
     assert context is not None
     assert context.report.cache is not None
@@ -375,7 +375,7 @@ def test_the_cache_row_and_served_after_account_for_gaps() -> None:
 def test_a_score_gets_each_turns_words_a_line_each_and_never_its_thoughts() -> None:
     asked: list[tuple[str, list[str]]] = []
 
-    def told(question: str, texts: Sequence[str]) -> list[float]:
+    def score(question: str, texts: Sequence[str]) -> list[float]:
         asked.append((question, list(texts)))
         return [0.0] * len(texts)
 
@@ -387,12 +387,12 @@ def test_a_score_gets_each_turns_words_a_line_each_and_never_its_thoughts() -> N
         {"role": "assistant", "content": [thinking, {"type": "text", "text": "let me"}, call]},
         {"role": "user", "content": [result]},
         {"role": "assistant", "content": "done"},
-        *said("second", "answer", "third"),
+        *talk("second", "answer", "third"),
     ]
-    built(history, 30, KeepRelevant(told, keep_turns=1))
+    built(history, 30, KeepRelevant(score, keep_turns=1))
     assert asked == [("third", ['first\nlet me\nlook {"at":1}\nr\nr\ndone', "second\nanswer"])]
     asked.clear()
-    built(history, 30, KeepRelevant(told, keep_turns=2, questions=2))
+    built(history, 30, KeepRelevant(score, keep_turns=2, questions=2))
     assert asked == [("second\nthird", ['first\nlet me\nlook {"at":1}\nr\nr\ndone'])]
 
 
@@ -415,6 +415,6 @@ def shares_apples(_question: str, texts: Sequence[str]) -> list[float]:
 @pytest.mark.parametrize("score", [shares_apples, Cosine(in_batches)], ids=["score", "embed"])
 def test_a_function_may_use_up_the_list_of_texts_that_it_gets(score: Any) -> None:
     """The list was read again afterwards: an error that named 0 texts, or a bare IndexError."""
-    history = said("apples", "yes", "pears", "no", "apples?")
+    history = talk("apples", "yes", "pears", "no", "apples?")
     kept = left(history, by_hand.cost(history) - 1, KeepRelevant(score, keep_turns=1))
     assert kept == wanted([*history[:2], history[-1]])

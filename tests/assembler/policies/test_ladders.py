@@ -415,7 +415,7 @@ class Noting:
         return Cut(ledger.newest_turns(1), "a note", user_message("n" * self.letters))
 
 
-class Told:
+class SeesTokensLeft:
     """Drops nothing, and keeps how many tokens were left for it."""
 
     def __init__(self) -> None:
@@ -428,7 +428,7 @@ class Told:
 
 @pytest.mark.parametrize(("letters", "left"), [(30, 10), (40, 0), (50, 0)])
 def test_a_policy_behind_a_note_that_fills_the_window_is_told_that_no_token_is_left(letters: int, left: int) -> None:
-    told = Told()
+    policy = SeesTokensLeft()
     with pytest.raises(ContextLengthError):
-        assembler_of([{"role": "user", "content": "x" * 20}] * 5, 40, [Noting(letters), told]).build()
-    assert told.left[0] == left
+        assembler_of([{"role": "user", "content": "x" * 20}] * 5, 40, [Noting(letters), policy]).build()
+    assert policy.left[0] == left

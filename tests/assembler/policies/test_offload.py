@@ -48,7 +48,7 @@ def passage_of(history: History) -> Any:
     return PassageView(ledger, {}, None, [(0, ledger.length)], ledger.newest_turns(1))
 
 
-def said(messages: History) -> list[str]:
+def results_of(messages: History) -> list[str]:
     return [says() for _, says, _ in by_hand.bodies(messages)]
 
 
@@ -79,7 +79,7 @@ def test_every_result_is_there_or_can_be_fetched_byte_for_byte(
     if context is None:
         return
     check(context, history, limit)
-    for now, body in zip(said(sent(context)), said(history), strict=True):
+    for now, body in zip(results_of(sent(context)), results_of(history), strict=True):
         assert held(now, body, offload.tool)
 
 
@@ -94,7 +94,7 @@ def test_in_any_ladder_the_store_gets_the_original_text(
     context = built(history, limit, [Offload(store, min_tokens=30, preview=20), *ladder])
     if context is not None:
         check(context, history, limit)
-    assert set(store.values()) <= set(said(history))
+    assert set(store.values()) <= set(results_of(history))
 
 
 def bodies_drawn(draw: random.Random, number: int) -> list[str]:
@@ -116,7 +116,7 @@ def fetched_are_the_originals(seed: int, number: int, at_once: int = 50) -> int:
         whole = by_hand.cost(talk(*bodies))
         context = built(talk(*bodies), draw.randrange(whole // 2, whole), [offload, Truncate(30)])
         assert context is not None
-        for now, body in zip(said(sent(context)), bodies, strict=True):
+        for now, body in zip(results_of(sent(context)), bodies, strict=True):
             pointer = POINTER.match(now)
             if pointer is not None and pointer.end() <= len(now):
                 assert offload.tool(pointer[3]).encode() == body.encode()
@@ -148,7 +148,7 @@ def test_equal_results_are_deduplicated_before_anything_else_is_dropped() -> Non
     offload = Offload({}, min_tokens=100)
     context = built(talk(*bodies), by_hand.cost(talk(*bodies)) - 400, offload)
     assert context is not None
-    now = said(sent(context))
+    now = results_of(sent(context))
     assert now[:2] == bodies[:2]
     assert all("the same as an earlier result" in text and held(text, "a" * 300, offload.tool) for text in now[2:])
     assert "2 × equal result sent once" in str(context.report)
@@ -158,7 +158,12 @@ def test_the_oldest_result_is_offloaded_first() -> None:
     bodies = ["a" * 300, "b" * 300, "c" * 300, "a" * 300]
     context = built(talk(*bodies), by_hand.cost(talk(*bodies)) - 400, Offload({}, min_tokens=100, preview=0))
     assert context is not None
-    assert [text.startswith("[") for text in said(sent(context))] == [False, True, False, True]  # a was said again
+    assert [text.startswith("[") for text in results_of(sent(context))] == [
+        False,
+        True,
+        False,
+        True,
+    ]  # a was said again
 
 
 def test_a_result_below_the_least_size_stays() -> None:
@@ -176,11 +181,11 @@ def test_a_fetched_result_stays_until_its_turn_is_over() -> None:
     limit = by_hand.cost(history) - 200
     context = built(history, limit, offload)
     assert context is not None
-    assert [text == body for text in said(sent(context))] == [False, True]
+    assert [text == body for text in results_of(sent(context))] == [False, True]
     later = [*history, {"role": "assistant", "content": "Done."}, {"role": "user", "content": "And now?"}]
     context = built(later, by_hand.cost(later) - 600, offload)
     assert context is not None
-    assert not any(text == body for text in said(sent(context)))
+    assert not any(text == body for text in results_of(sent(context)))
 
 
 def test_a_pointer_is_neither_stored_nor_replaced() -> None:
@@ -198,7 +203,7 @@ def test_a_preview_shows_both_ends_and_splits_no_grapheme() -> None:
     body = "start " + family * 100 + " end"
     context = built(talk(body), 400, Offload({}, min_tokens=50, preview=40))
     assert context is not None
-    head, tail = said(sent(context))[0].split("]\n", 1)[1].split("\n[… shortened …]\n")
+    head, tail = results_of(sent(context))[0].split("]\n", 1)[1].split("\n[… shortened …]\n")
     assert head == "start " + family * 2
     assert tail == family * 3 + " end"
 
@@ -297,7 +302,7 @@ def test_a_taken_id_makes_the_next_one_longer() -> None:
     offload = Offload(store, min_tokens=100, preview=0)
     context = built(talk("x" * 500), 450, offload)
     assert context is not None
-    assert held(said(sent(context))[0], "x" * 500, offload.tool)
+    assert held(results_of(sent(context))[0], "x" * 500, offload.tool)
     assert store[taken] == "another text"
 
 

@@ -403,7 +403,7 @@ def documents(assembler: Assembler) -> Assembler:
     return assembler
 
 
-def told(history: History, window: int, policies: Any, strategy: Any = None, **settings: Any) -> dict[str, Any]:
+def outcome(history: History, window: int, policies: Any, strategy: Any = None, **settings: Any) -> dict[str, Any]:
     """What a caller sees: the request and the steps, or the error."""
     budget = Budget(window, counter=len, **settings)
     made = documents(Assembler(budget, dialect=plain, on_overflow=policies, strategy=strategy or ChatRegions()))
@@ -434,8 +434,8 @@ def test_a_policy_that_delegates_to_a_built_in_differs_from_it_by_name_alone(
     )  # most windows hold the documents and a part of the turns
     window = data.draw(st.sampled_from([0, beside, beside])) + data.draw(st.integers(1, by_hand.cost(history) + 100))
     limits = data.draw(st.sampled_from([{}, {}, {"conversation": Limit(cap=0.6)}, {"knowledge": Limit(cap=40)}]))
-    ours = told(history, window, ladder, strategy, limits=limits)
-    assert told(history, window, [mine(policy) for policy in ladder], strategy, limits=limits) == ours
+    ours = outcome(history, window, ladder, strategy, limits=limits)
+    assert outcome(history, window, [mine(policy) for policy in ladder], strategy, limits=limits) == ours
 
 
 @pytest.mark.parametrize("policy", [Refuse(), TrimOldest(), TrimOldest(keep_turns=2)], ids=repr)
@@ -444,7 +444,7 @@ def test_the_error_for_a_policy_without_advice_is_that_of_the_built_in_it_delega
     history: History = [{"role": "user", "content": letter * 30} for letter in "abc"]
     beside = documents(Assembler(Budget(10_000, counter=len))).costs().total
     for window in range(beside, beside + 90, 10):
-        assert told(history, window, [Cutting(policy)]) == told(history, window, [policy])
+        assert outcome(history, window, [Cutting(policy)]) == outcome(history, window, [policy])
 
 
 @pytest.mark.parametrize("window", [400, 500, 700])

@@ -21,7 +21,7 @@ TEXT = "z" * 400
 
 
 @dataclasses.dataclass
-class Said:
+class OwnMessage:
     role: str
     content: Any
     tool_calls: Any = None
@@ -128,8 +128,8 @@ SESSIONS: dict[str, tuple[Any, list[Any]]] = {
         plain,
         [
             Frozen("user", TEXT),
-            Said("assistant", TEXT, [{"id": "c", "name": "f", "args": ASKED}]),
-            Said("tool", BODY, tool_call_id="c"),
+            OwnMessage("assistant", TEXT, [{"id": "c", "name": "f", "args": ASKED}]),
+            OwnMessage("tool", BODY, tool_call_id="c"),
             ("assistant", TEXT),
         ],
     ),
@@ -183,18 +183,18 @@ def test_an_object_keeps_its_class_if_that_can_be_copied() -> None:
     _, history = SESSIONS["objects"]
     budget = Budget(200, counter=len)
     context = Assembler(budget, dialect=plain, on_overflow=Truncate(30)).add_messages([*history, END]).build()
-    assert [type(message) for message in context.messages] == [dict, Said, Said, tuple, dict]
+    assert [type(message) for message in context.messages] == [dict, OwnMessage, OwnMessage, tuple, dict]
 
 
 def test_a_result_that_came_as_an_object_is_cleared_and_shortened_as_one() -> None:
     _, history = SESSIONS["gemini"]
     budget = Budget(10**4, counter=len)
     whole = Assembler(budget, dialect=gemini).add_messages([*history, END]).build().count.upper
-    said: list[Any] = []
+    responses: list[Any] = []
     for less, policy in ((1, ClearToolResults(0)), (700, Truncate(200))):
         assembler = Assembler(Budget(whole - less, counter=len), dialect=gemini, on_overflow=policy)
         contents = assembler.add_messages([*history, END]).build().request()["contents"]
-        said.append(contents[2]["parts"][0]["functionResponse"]["response"])
-    assert said[0] == {"result": "[cleared]"}
-    assert list(said[1]) == ["a"]
-    assert MARKER in said[1]["a"]
+        responses.append(contents[2]["parts"][0]["functionResponse"]["response"])
+    assert responses[0] == {"result": "[cleared]"}
+    assert list(responses[1]) == ["a"]
+    assert MARKER in responses[1]["a"]

@@ -561,8 +561,8 @@ def test_a_summary_is_taken_as_a_plain_text_whatever_methods_its_class_has() -> 
     assert sent(context)[0]["content"] == HEADING + "told"
 
 
-@pytest.mark.parametrize(("write", "said"), FAILURES)
-def test_a_process_that_restores_a_state_warns_of_the_same_failure_and_asks_no_more(write: Any, said: str) -> None:
+@pytest.mark.parametrize(("write", "warning"), FAILURES)
+def test_a_process_that_restores_a_state_warns_of_the_same_failure_and_asks_no_more(write: Any, warning: str) -> None:
     history, writer = talk(5), Writer()
     before = assembler_of(history, 90, [Summarize(write, 1), TrimOldest()]).build()
     state = json.loads(json.dumps(before.state()))

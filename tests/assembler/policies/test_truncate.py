@@ -167,8 +167,8 @@ def test_the_longest_texts_are_shortened_and_no_more_of_them_than_needed(
     check(context, history, limit)
     messages = sent(context)
     assert all(
-        not given.get("pinned") or said == by_hand.public([given])[0]
-        for given, said in zip(history, messages, strict=True)
+        not given.get("pinned") or shortened == by_hand.public([given])[0]
+        for given, shortened in zip(history, messages, strict=True)
     )
     changed, same = [], []
     for original, message in zip(history, messages, strict=True):

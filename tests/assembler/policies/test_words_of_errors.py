@@ -529,8 +529,8 @@ def test_pins_are_blamed_only_if_the_newest_turn_alone_would_fit(newest: int, ex
     assert ("pin fewer of them" in raised.value.advice) is (newest == 30)
 
 
-@pytest.mark.parametrize(("less", "said"), [(0, " at most, {} expected"), (1, "")])
-def test_the_error_distinguishes_the_bound_from_an_expected_count_that_would_fit(less: int, said: str) -> None:
+@pytest.mark.parametrize(("less", "expected"), [(0, " at most, {} expected"), (1, "")])
+def test_the_error_distinguishes_the_bound_from_an_expected_count_that_would_fit(less: int, expected: str) -> None:
     def assembler(window: int) -> Assembler:
         made = Assembler(Budget(window, model="made-up-1"), dialect=openai_chat).add_instruction("Be brief. " * 40)
         return made.add_message({"role": "user", "content": "hi"})
@@ -539,7 +539,7 @@ def test_the_error_distinguishes_the_bound_from_an_expected_count_that_would_fit
     assert fixed.tokens < fixed.upper
     with pytest.raises(ContextLengthError) as raised:
         assembler(fixed.tokens - less).build()
-    assert f"the fixed regions alone need {fixed.upper}{said.format(fixed.tokens)}. " in raised.value.advice
+    assert f"the fixed regions alone need {fixed.upper}{expected.format(fixed.tokens)}. " in raised.value.advice
 
 
 def test_held_tokens_are_not_blamed_on_a_region() -> None:

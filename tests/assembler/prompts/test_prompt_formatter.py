@@ -357,20 +357,20 @@ TEMPLATES = [
 
 @pytest.mark.parametrize("text", TEMPLATES)
 @scaled(0.3)
-@given(said=TEXTS, documents=TEXTS, question=TEXTS)
-def test_no_value_forges_a_tag_or_a_turn_and_every_value_survives(text, said, documents, question):
+@given(first=TEXTS, documents=TEXTS, question=TEXTS)
+def test_no_value_forges_a_tag_or_a_turn_and_every_value_survives(text, first, documents, question):
     made = ValidatedPromptTemplate("t", text)
     prompt = made.format(
-        history=[("User", said + "x"), ("AI", "y")], documents=documents + "x", question="x" + question
+        history=[("User", first + "x"), ("AI", "y")], documents=documents + "x", question="x" + question
     )
     assert chat(prompt) == [
         ("system", "Rules."),
-        ("user", (said + "x").strip()),
+        ("user", (first + "x").strip()),
         ("assistant", "y"),
         ("assistant", (documents + "x").strip()),
         ("user", ("x" + question).strip()),
     ]
-    assert plain(prompt) == f"Rules.User: {said}x\nAI: y{documents}xx{question}"
+    assert plain(prompt) == f"Rules.User: {first}x\nAI: y{documents}xx{question}"
 
 
 @given(

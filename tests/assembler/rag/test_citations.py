@@ -162,7 +162,7 @@ def test_every_sentence_is_mapped_with_its_sources_and_its_quotes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "quote", "said"),
+    ("source", "quote", "confirmed"),
     [
         ("It is 210 metres tall.", "10 metres tall", False),
         ("It is 1,330 metres tall.", "330 metres tall", False),
@@ -177,9 +177,9 @@ def test_every_sentence_is_mapped_with_its_sources_and_its_quotes() -> None:
         ("From 1889 on it was 1330 metres.", "From 1889 ... 330 metres.", False),
     ],
 )
-def test_a_quote_is_not_confirmed_by_a_part_of_another_number(source: str, quote: str, said: bool) -> None:
+def test_a_quote_is_not_confirmed_by_a_part_of_another_number(source: str, quote: str, confirmed: bool) -> None:
     report = citation_report(f'He says "{quote}" [Source 1].', {1: source})
-    assert [bool(one.confirmed) for sentence in report.sentences for one in sentence.quotes] == [said]
+    assert [bool(one.confirmed) for sentence in report.sentences for one in sentence.quotes] == [confirmed]
 
 
 def test_a_context_and_a_mapping_say_the_same() -> None:

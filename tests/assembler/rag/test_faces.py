@@ -445,9 +445,9 @@ SAID = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "expected"), SAID)
-def test_a_retrievers_own_objects_are_understood(said: Any, expected: dict[str, Any]) -> None:
-    (read,) = read_results([said])
+@pytest.mark.parametrize(("retrieved", "expected"), SAID)
+def test_a_retrievers_own_objects_are_understood(retrieved: Any, expected: dict[str, Any]) -> None:
+    (read,) = read_results([retrieved])
     assert read.content == "text"
     for name, value in expected.items():
         assert getattr(read, name) == value

@@ -32,7 +32,7 @@ def built(
     return made.add_messages(history or [{"role": "user", "content": "What is it?"}]).build()
 
 
-def in_anthropic(*said: tuple[str, list[int]]) -> dict[str, Any]:
+def in_anthropic(*sentences: tuple[str, list[int]]) -> dict[str, Any]:
     content: list[dict[str, Any]] = [
         {
             "type": "text",
@@ -51,14 +51,14 @@ def in_anthropic(*said: tuple[str, list[int]]) -> dict[str, Any]:
             ]
             or None,
         }
-        for text, places in said
+        for text, places in sentences
     ]
     return {"role": "assistant", "content": content}
 
 
-def in_converse(*said: tuple[str, list[int]]) -> dict[str, Any]:
+def in_converse(*sentences: tuple[str, list[int]]) -> dict[str, Any]:
     content: list[dict[str, Any]] = []
-    for text, places in said:
+    for text, places in sentences:
         located = [{"searchResultLocation": {"searchResultIndex": place, "start": 0, "end": 1}} for place in places]
         citations = [{"source": "s", "location": location} for location in located]
         cited = {"citationsContent": {"content": [{"text": text}], "citations": citations}}
@@ -196,16 +196,16 @@ sentences = st.lists(
 
 @given(st.sampled_from(sorted(APIS)), sentences, st.integers(1, 4))
 def test_each_sentence_in_a_passage_of_its_own_has_the_sources_that_it_was_given(
-    dialect: str, said: list[tuple[str, set[int]]], count: int
+    dialect: str, sentences: list[tuple[str, set[int]]], count: int
 ) -> None:
     """The same answer with markers says the same, where every number was issued."""
     texts = [f"{text} {at}" for at, text in enumerate(TEXTS * 2)][:count]
     context = built(dialect, texts=texts)
-    answer = SPELLED[dialect](*((f"{text}. ", sorted(places)) for text, places in said))
+    answer = SPELLED[dialect](*((f"{text}. ", sorted(places)) for text, places in sentences))
     report = citation_report(answer, context)
-    expected = [tuple(place + 1 for place in sorted(places) if place < count) for _, places in said]
+    expected = [tuple(place + 1 for place in sorted(places) if place < count) for _, places in sentences]
     assert [one.sources for one in report.sentences] == expected
-    marked = [text + "".join(f" [Source {place + 1}]" for place in sorted(places)) + ". " for text, places in said]
+    marked = [text + "".join(f" [Source {place + 1}]" for place in sorted(places)) + ". " for text, places in sentences]
     there = citation_report("".join(marked), dict(enumerate(texts, 1)))
     assert [one.sources for one in there.sentences] == expected
     assert (there.used, there.unused) == (report.used, report.unused)

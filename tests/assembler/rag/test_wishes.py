@@ -89,7 +89,7 @@ def test_the_top_k_are_counted_after_duplicates_and_documents_that_have_enough()
 
 
 @pytest.mark.parametrize(
-    ("placement", "said", "warned"),
+    ("placement", "answer", "warned"),
     [
         (Placement.QUESTION, "It is blue [Source 1].", True),
         (Placement.QUESTION, "It is blue 【Source 2】.", True),
@@ -99,10 +99,10 @@ def test_the_top_k_are_counted_after_duplicates_and_documents_that_have_enough()
     ],
 )
 def test_numbers_that_old_answers_cite_cause_a_warning_if_sources_change(
-    placement: Placement, said: str, warned: bool
+    placement: Placement, answer: str, warned: bool
 ) -> None:
     assembler = Assembler(strategy=CitedSources(placement=placement)).add_messages(
-        [{"role": "user", "content": "And the sea?"}, {"role": "assistant", "content": said}]
+        [{"role": "user", "content": "And the sea?"}, {"role": "assistant", "content": answer}]
     )
     assembler.add_knowledge("The sky is blue.", type="rag").add_message({"role": "user", "content": "And the sky?"})
     notes = [note for note in assembler.build().report.notes if "earlier answer" in note]

@@ -101,8 +101,8 @@ def smudging(layout: Layout, emission: Emission) -> Emission:
 
 
 def swallowing(layout: Layout) -> Layout:
-    said = [m for m in layout.messages if not any(getattr(part, "kind", "") == "hologram" for part in m.parts)]
-    return attrs.evolve(layout, messages=said or openai_chat.parse({"messages": [{"role": "user"}]}).messages)
+    kept = [m for m in layout.messages if not any(getattr(part, "kind", "") == "hologram" for part in m.parts)]
+    return attrs.evolve(layout, messages=kept or openai_chat.parse({"messages": [{"role": "user"}]}).messages)
 
 
 def worth_everything(price: Count) -> Count:
@@ -411,16 +411,16 @@ def no_texts_alone(request: Mapping[str, Any]) -> list[str]:
 @pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_seeded_fault_of_a_dialect_is_found(fault: str) -> None:
-    said, dialect = FAULTS[fault]
-    with pytest.raises(ContractError, match=said) as raised:
+    breach, dialect = FAULTS[fault]
+    with pytest.raises(ContractError, match=breach) as raised:
         check_dialect(dialect, max_examples=25)
     assert raised.value.subject == "odd"
 
 
 @pytest.mark.usefixtures("unshrunk")
 def test_neighbours_of_one_side_are_priced_in_some_case_whatever_is_drawn() -> None:
-    said, dialect = FAULTS["neighbours are not merged for an unknown model"]
-    with pytest.raises(ContractError, match=said):
+    breach, dialect = FAULTS["neighbours are not merged for an unknown model"]
+    with pytest.raises(ContractError, match=breach):
         check_dialect(dialect, max_examples=1)
 
 
@@ -494,10 +494,10 @@ def test_a_chat_template_keeps_the_contract() -> None:
     check_dialect(chat_template(TOKENIZERS["chatml"]), max_examples=6)
 
 
-class Told:
+class Honest:
     """A counter of characters that declares a grade and a name."""
 
-    name, grade, notes, additive_at_tag_seams = "told", Grade.EXACT, (), True
+    name, grade, notes, additive_at_tag_seams = "honest", Grade.EXACT, (), True
 
     def __call__(self, text: str) -> Any:
         return len(text)
@@ -514,7 +514,7 @@ class Estimating:
         return self.count(text)
 
 
-class Stateful(Told):
+class Stateful(Honest):
     asked = 0
 
     def __call__(self, text: str) -> int:
@@ -522,7 +522,7 @@ class Stateful(Told):
         return len(text) + self.asked % 7 if text else 0
 
 
-class Remembering(Told):
+class Remembering(Honest):
     notes: Any = ()
 
     def __call__(self, text: str) -> int:
@@ -537,7 +537,7 @@ class Spoken:
         return {"role": "user", "content": "Where is it?"}
 
 
-class Abridging(Told):
+class Abridging(Honest):
     """Its notes quote the first words of a text."""
 
     notes: Any = ()
@@ -547,16 +547,16 @@ class Abridging(Told):
         return len(text)
 
 
-class Unseamed(Told):
+class Unseamed(Honest):
     def __call__(self, text: str) -> int:
         return len(text) + 1 if text else 0
 
 
-class Ungraded(Told):
+class Ungraded(Honest):
     grade: Any = "exact"
 
 
-class Caseless(Told):
+class Caseless(Honest):
     """Remembers texts by their lower case."""
 
     def __init__(self) -> None:
@@ -566,7 +566,7 @@ class Caseless(Told):
         return self.known.setdefault(text.lower(), len(text) + sum(map(str.isupper, text)))
 
 
-class Renamed(Told):
+class Renamed(Honest):
     def __init__(self) -> None:
         self.asked = 0
 
@@ -605,8 +605,8 @@ COUNTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 @pytest.mark.parametrize("fault", COUNTERS)
 def test_a_seeded_fault_of_a_counter_is_found(fault: str) -> None:
-    said, counter = COUNTERS[fault]
-    with pytest.raises(ContractError, match=said):
+    breach, counter = COUNTERS[fault]
+    with pytest.raises(ContractError, match=breach):
         check_counter(counter)
 
 
@@ -634,7 +634,7 @@ def test_an_estimate_may_exceed_a_known_count_and_never_fall_below(grade: Grade)
         tiktoken_counter("cl100k_base"),
         toktok_counter(),
         total_counter(lambda text: len(text.split())),
-        Told(),
+        Honest(),
     ],
     ids=lambda counter: getattr(counter, "name", "plain"),
 )

@@ -68,9 +68,9 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_seeded_fault_of_an_edit_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    said, edit = FAULTS[fault]
+    breach, edit = FAULTS[fault]
     put(attrs.evolve(GEMINI, edit=edit), monkeypatch)
-    with pytest.raises(ContractError, match=f"an edited message of its API reads back.*{said}"):
+    with pytest.raises(ContractError, match=f"an edited message of its API reads back.*{breach}"):
         check_dialect("gemini", max_examples=1)
 
 

@@ -118,12 +118,12 @@ def without_questions(passage: Passage) -> Iterator[Change]:
             yield Change({turn[-1]: None}, "the end of an older turn goes")
 
 
-def without_media(passage: Passage, kind: str, told: Callable[[], str]) -> Iterator[Change]:
+def without_media(passage: Passage, kind: str, placeholder: Callable[[], str]) -> Iterator[Change]:
     """Write a text in place of each image or document of the older turns."""
     for index, message in passage:
         shown = [getattr(part, "kind", None) == kind for part in message.parts]
         if index < passage.newest and any(shown):
-            parts = [told() if of_kind else part for of_kind, part in zip(shown, message.parts, strict=True)]
+            parts = [placeholder() if of_kind else part for of_kind, part in zip(shown, message.parts, strict=True)]
             yield Change({index: edited(message, parts)}, f"{kind} replaced")
 
 
@@ -234,8 +234,8 @@ QUICK = (
     "fault", [*QUICK, *(pytest.param(each, marks=pytest.mark.slow) for each in FAULTS if each not in QUICK)]
 )
 def test_a_seeded_fault_of_a_policy_is_found(fault: str) -> None:
-    said, policy = FAULTS[fault]
-    with pytest.raises(ContractError, match=said) as raised:
+    breach, policy = FAULTS[fault]
+    with pytest.raises(ContractError, match=breach) as raised:
         check_policy(policy, max_examples=30)
     assert raised.value.subject in {"Odd", "Editor", "Remembering"}
 

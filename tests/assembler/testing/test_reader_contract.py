@@ -178,9 +178,9 @@ FAULTS: dict[str, tuple[str, Callable[[Bubble], Any], Callable[[Mapping[str, Any
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_seeded_fault_of_a_reader_or_a_writer_is_found(fault: str) -> None:
-    said, reader, writer = FAULTS[fault]
+    breach, reader, writer = FAULTS[fault]
     KEPT[:] = history = talk()
-    with pytest.raises(ContractError, match=said) as raised:
+    with pytest.raises(ContractError, match=breach) as raised:
         check_reader(Bubble, reader, writer, histories=[history])
     assert raised.value.subject == "Bubble"
     assert not any(text in str(raised.value) for text in ("Oslo", "Thank you", "rain"))
@@ -214,14 +214,14 @@ class Frozen:
     """A class without a `__dict__`, whose objects cannot be changed."""
 
     role: str
-    said: str
+    text: str
 
 
 def test_a_class_with_slots_is_damaged_too() -> None:
-    def told(message: Frozen) -> dict[str, Any]:
+    def write(message: Frozen) -> dict[str, Any]:
         if not isinstance(message.role, str):
-            raise ConversationError(f"no role for {message.said}")
-        return {"role": message.role, "content": message.said}
+            raise ConversationError(f"no role for {message.text}")
+        return {"role": message.role, "content": message.text}
 
     with pytest.raises(ContractError, match="no error quotes a message"):
-        check_reader(Frozen, told, histories=[[Frozen("user", "What is new?")]])
+        check_reader(Frozen, write, histories=[[Frozen("user", "What is new?")]])

@@ -255,8 +255,8 @@ class OneMore:
 @pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_seeded_fault_of_a_strategy_is_found(fault: str) -> None:
-    said, strategy = FAULTS[fault]
-    with pytest.raises(ContractError, match=said) as raised:
+    breach, strategy = FAULTS[fault]
+    with pytest.raises(ContractError, match=breach) as raised:
         check_strategy(strategy, max_examples=40)
     assert raised.value.subject == type(strategy).__name__
 

@@ -84,9 +84,9 @@ def answers_in(dialect: str, conversation: Conversation) -> list[int]:
     """The places of the turns that hold results, in whatever words: where other results would make other turns."""
 
     def with_results(result: str) -> Conversation:
-        return attrs.evolve(conversation, exchanges=tuple(map(told(result), conversation.exchanges)))
+        return attrs.evolve(conversation, exchanges=tuple(map(with_result(result), conversation.exchanges)))
 
-    def told(result: str) -> Callable[[Exchange], Exchange]:
+    def with_result(result: str) -> Callable[[Exchange], Exchange]:
         return lambda exchange: attrs.evolve(exchange, steps=tuple(step_with(step, result) for step in exchange.steps))
 
     def step_with(step: Step, result: str) -> Step:

@@ -52,7 +52,7 @@ def test_a_rule_id_means_one_thing_in_all_dialects() -> None:
         for rule in rules(dialect):
             demands.setdefault(rule.id, set()).add(rule.demand)
             assert rule.source
-    assert {rule_id: said for rule_id, said in demands.items() if len(said) > 1} == {}
+    assert {rule_id: texts for rule_id, texts in demands.items() if len(texts) > 1} == {}
 
 
 def test_every_published_rule_is_held_somewhere() -> None:

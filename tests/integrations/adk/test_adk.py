@@ -267,9 +267,9 @@ def test_tools_and_instruction_are_priced_with_the_contents() -> None:
     assert full.knowledge > 1
 
 
-@pytest.mark.parametrize("said", [history(1)[:-1], []], ids=["an answer", "nothing"])
-def test_a_request_that_does_not_end_with_the_user_continues_as_adk_would(said: list[types.Content]) -> None:
-    request, theirs = request_of(list(said)), request_of(list(said))
+@pytest.mark.parametrize("contents", [history(1)[:-1], []], ids=["an answer", "nothing"])
+def test_a_request_that_does_not_end_with_the_user_continues_as_adk_would(contents: list[types.Content]) -> None:
+    request, theirs = request_of(list(contents)), request_of(list(contents))
     Scripted()._maybe_append_user_content(theirs)
     plugin = AssemblerPlugin(base(10_000))
     plugin.fit(request)

@@ -45,7 +45,7 @@ def test_a_tool_choice_costs_what_is_sent_of_it(choice: Any) -> None:
     assert [count_request(body, dialect=openai_responses, model="gpt-4o") for body in bodies] == counted
 
 
-def said(*contents: Any) -> list[Any]:
+def answer(*contents: Any) -> list[Any]:
     return [Message("user", ["Where to?"]), Message("assistant", list(contents)), Message("user", ["And then?"])]
 
 
@@ -74,9 +74,9 @@ BY_URL = Message("user", ["What is this?", file("application/pdf", "https://exam
 @pytest.mark.parametrize(
     "history",
     [
-        said("To Kyoto.", "Or to Nara."),
-        said(THOUGHT, "To Kyoto."),
-        said(""),
+        answer("To Kyoto.", "Or to Nara."),
+        answer(THOUGHT, "To Kyoto."),
+        answer(""),
         [Message("user", ["What is this?", PICTURE])],
         [Message("user", ["Where to?"]), Message("assistant", ["I look.", CALL]), FOUND],
         [Message("user", ["Where to?"]), Message("assistant", [CALL, "I look."]), FOUND],
@@ -119,7 +119,7 @@ def test_the_texts_of_an_answer_cost_what_the_responses_client_sends_of_them(pol
     with providing(hosted=(), thinks=False) as provider:
         client = OpenAIChatClient(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
         agent = Agent(client=client, default_options={"store": False}, middleware=[middleware])
-        asyncio.run(_asked(agent, said("To Kyoto.", "Or to Nara, " * 60, "Or to Osaka.")))
+        asyncio.run(_asked(agent, answer("To Kyoto.", "Or to Nara, " * 60, "Or to Osaka.")))
     (body,) = [{"input": body["input"]} for body in provider.bodies]
     assert len(body["input"][1]["content"]) == 3
     assert ("Or to Nara, " * 60 in str(body)) == (not policies)

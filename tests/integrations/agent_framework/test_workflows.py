@@ -63,16 +63,16 @@ def chooses(body: dict[str, Any]) -> bool:
 def test_each_agent_of_a_workflow_is_sent_the_task_in_a_request_that_fits(
     make: Callable[[list[Any]], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spoken = Provider._said
+    choose = Provider._choose_answer
 
-    def said(self: Provider, speaker: Any, body: dict[str, Any]) -> Any:
-        answer = spoken(self, speaker, body)
+    def choose_writer(self: Provider, speaker: Any, body: dict[str, Any]) -> Any:
+        answer = choose(self, speaker, body)
         if not chooses(body):
             return answer
         choice = {"terminate": False, "reason": "r", "next_speaker": "writer", "final_message": None}
         return type(answer)("", None, (), json.dumps(choice))
 
-    monkeypatch.setattr(Provider, "_said", said)
+    monkeypatch.setattr(Provider, "_choose_answer", choose_writer)
     with providing(hosted=(), thinks=False) as provider:
         contexts = run(make, provider)
     assert len(provider.bodies) >= 4

@@ -60,9 +60,9 @@ class Scripted(BaseChatModel):
     def _stream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> Iterator[ChatGenerationChunk]:
-        said = self._next(messages, kwargs)
+        answer = self._next(messages, kwargs)
         chunks = [
             {"id": call["id"], "name": call["name"], "args": json.dumps(call["args"]), "index": index}
-            for index, call in enumerate(said.tool_calls)
+            for index, call in enumerate(answer.tool_calls)
         ]
-        yield ChatGenerationChunk(message=AIMessageChunk(content=said.text, id=said.id, tool_call_chunks=chunks))
+        yield ChatGenerationChunk(message=AIMessageChunk(content=answer.text, id=answer.id, tool_call_chunks=chunks))

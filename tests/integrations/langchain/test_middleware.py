@@ -155,8 +155,10 @@ def test_a_history_costs_what_is_sent_of_it(name: str) -> None:
 
 
 def test_a_spoken_answer_stays_although_it_has_no_text() -> None:
-    told = HISTORIES["a spoken answer"]
-    assert [*map(id, asked(AssemblerMiddleware(Assembler(dialect=openai_chat)), told).messages)] == [*map(id, told)]
+    messages = HISTORIES["a spoken answer"]
+    assert [*map(id, asked(AssemblerMiddleware(Assembler(dialect=openai_chat)), messages).messages)] == [
+        *map(id, messages)
+    ]
 
 
 def test_an_older_call_of_a_function_is_shortened_with_its_result() -> None:

@@ -69,9 +69,9 @@ def history(turns: int) -> list[BaseMessage]:
 
 
 def test_reasoning_of_the_responses_api_is_priced_as_it_is_sent() -> None:
-    middleware, told = AssemblerMiddleware(base()), history(9)
-    sent = asked(middleware, told).messages
-    assert all(a is b for a, b in zip(sent, told, strict=True))
+    middleware, messages = AssemblerMiddleware(base()), history(9)
+    sent = asked(middleware, messages).messages
+    assert all(a is b for a, b in zip(sent, messages, strict=True))
     assert middleware.last_context is not None
     on_the_wire = count_request({"input": wire(sent)["input"]}, dialect=openai_responses, model="gpt-5")
     assert middleware.last_context.count.upper >= on_the_wire.upper
@@ -91,12 +91,12 @@ def test_a_budget_on_the_edge_of_sealed_reasoning_is_kept_on_the_wire(off: int) 
 
 
 def test_fields_that_version_0_keeps_beside_the_content_are_priced() -> None:
-    bare, told = AssemblerMiddleware(base()), AssemblerMiddleware(base())
+    bare, with_thought = AssemblerMiddleware(base()), AssemblerMiddleware(base())
     asked(bare, [*turn_of(0, "I look."), HumanMessage("?")])
-    asked(told, [*turn_of(0, "I look.", {"reasoning": thought(0)}), HumanMessage("?")])
+    asked(with_thought, [*turn_of(0, "I look.", {"reasoning": thought(0)}), HumanMessage("?")])
     assert bare.last_context is not None
-    assert told.last_context is not None
-    assert told.last_context.count.tokens - bare.last_context.count.tokens > 250
+    assert with_thought.last_context is not None
+    assert with_thought.last_context.count.tokens - bare.last_context.count.tokens > 250
 
 
 def test_a_shortened_text_keeps_its_block_and_the_reasoning_before_it() -> None:

@@ -35,7 +35,7 @@ def base(on_overflow: Any = None, overhead: int = RETRIEVED) -> Assembler:
     return Assembler(budget, on_overflow=on_overflow or TrimOldest())
 
 
-def said(turn: int) -> str:
+def question(turn: int) -> str:
     return f"Question {turn}: " + "how wide is it? " * 15
 
 
@@ -47,42 +47,42 @@ def test_a_question_that_an_engine_sends_after_the_memory_fits_too(kind: Any) ->
         engine = kind.from_defaults(retriever=Found(), memory=memory, llm=model, system_prompt="You know.")
         for turn in range(10):
             if turn % 2:
-                engine.chat(said(turn))
+                engine.chat(question(turn))
             else:
-                asyncio.run(engine.achat(said(turn)))
+                asyncio.run(engine.achat(question(turn)))
     assert len(provider.bodies) >= 10
     for body in provider.bodies:
         assert count_request(body, dialect="openai_chat").upper <= LIMIT
         assert verify({"messages": body["messages"]}, dialect="openai_chat", model="gpt-4o") == []
     last = [message["content"] for message in provider.bodies[-1]["messages"]]
-    assert said(9) in last[-1]
+    assert question(9) in last[-1]
     assert sum("Question" in content for content in last) < 10, "meant to overflow"
     assert len(memory.get_all()) == 20
 
 
 def history(turns: int) -> list[ChatMessage]:
-    both = (("user", said), ("assistant", lambda turn: f"Answer {turn}."))
+    both = (("user", question), ("assistant", lambda turn: f"Answer {turn}."))
     return [ChatMessage(text(turn), role=role) for turn in range(turns) for role, text in both]
 
 
 def test_the_question_is_counted_and_not_returned() -> None:
     memory = AssemblerMemory.from_defaults(chat_history=history(4), assembler=base(overhead=0))
     without = memory.get()
-    kept = memory.get(input=said(9) * 3)
+    kept = memory.get(input=question(9) * 3)
     assert 0 < len(kept) < len(without)
     assert kept == without[-len(kept) :]
     assert memory.report is not None
     sent = [{"role": message.role.value, "content": message.content} for message in kept]
-    asked = {"messages": [*sent, {"role": "user", "content": said(9) * 3}]}
+    asked = {"messages": [*sent, {"role": "user", "content": question(9) * 3}]}
     assert memory.report.count == count_request(asked, dialect="openai_chat", model="gpt-4o")
 
 
 def test_a_question_that_is_in_the_memory_is_not_counted_twice() -> None:
     """As an agent asks for the memory."""
-    asked = [*history(1), ChatMessage(said(1), role="user")]
+    asked = [*history(1), ChatMessage(question(1), role="user")]
     memory = AssemblerMemory.from_defaults(chat_history=asked, assembler=base())
-    assert memory.get(input=said(1)) == asked
-    assert asyncio.run(memory.aget(input=said(1))) == asked
+    assert memory.get(input=question(1)) == asked
+    assert asyncio.run(memory.aget(input=question(1))) == asked
 
 
 def test_a_question_that_cannot_fit_raises_and_is_not_counted_as_if_it_were_shortened() -> None:
@@ -101,8 +101,8 @@ def test_a_stored_memory_of_an_engine_summarises_no_more_often() -> None:
         for turn in range(12):
             if stored:
                 memory = AssemblerMemory.from_string(memory.to_string(), assembler=assembler)
-            memory.get(input=said(turn))
-            memory.put(ChatMessage(said(turn), role="user"))
+            memory.get(input=question(turn))
+            memory.put(ChatMessage(question(turn), role="user"))
             memory.put(ChatMessage(f"Answer {turn}.", role="assistant"))
         written.append(summarizer.written)
     assert written[0]

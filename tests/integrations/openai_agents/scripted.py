@@ -78,14 +78,14 @@ class Scripted(Model):
         asked = {"instructions": system} if system else {}
         self.responses.append({**asked, "input": list(items), **({"tools": spoken} if spoken else {})})
         thought = [_thought(call, self.reasons)] if self.reasons else []
-        return [*thought, *_said(call)]
+        return [*thought, *_answer_items(call)]
 
 
 def _thought(call: int, text: str) -> ResponseReasoningItem:
     return ResponseReasoningItem(id=f"rs_{call}", type="reasoning", summary=[Summary(text=text, type="summary_text")])
 
 
-def _said(call: int) -> list[Any]:
+def _answer_items(call: int) -> list[Any]:
     asked = wanted(call)
     if asked is not None:
         return [

@@ -118,7 +118,7 @@ def test_a_shortened_answer_of_gemini_keeps_its_files_and_signatures(policy: Any
 
 
 def test_a_failed_result_costs_claude_what_its_mark_does() -> None:
-    def told(outcome: Any) -> list[ModelMessage]:
+    def history_with(outcome: Any) -> list[ModelMessage]:
         result = ToolReturnPart("look_up", "no such town", "t", outcome=outcome)
         return [asked("q"), ModelResponse([ToolCallPart("look_up", {}, "t")]), ModelRequest([result])]
 
@@ -126,7 +126,7 @@ def test_a_failed_result_costs_claude_what_its_mark_does() -> None:
     costs: list[int] = []
     for outcome in ("success", "failed"):
         capability = FitContext(Assembler(Budget.for_model("claude-sonnet-4-5"), dialect=anthropic))
-        fitted(capability, told(outcome), function_tools=[tool])
+        fitted(capability, history_with(outcome), function_tools=[tool])
         assert capability.last_context is not None
         costs.append(capability.last_context.count.tokens)
     assert costs[0] < costs[1]

@@ -136,9 +136,9 @@ def test_two_texts_of_a_result_cost_what_the_client_makes_of_them(dialect: str) 
     assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
 
 
-@pytest.mark.parametrize("said", [["To Kyoto.", "Or to Nara."], []], ids=["two texts", "empty"])
-def test_an_answer_costs_what_the_client_of_responses_makes_of_its_texts(said: list[str]) -> None:
-    answer = {"role": "assistant", "content": [{"text": text} for text in said]}
+@pytest.mark.parametrize("texts", [["To Kyoto.", "Or to Nara."], []], ids=["two texts", "empty"])
+def test_an_answer_costs_what_the_client_of_responses_makes_of_its_texts(texts: list[str]) -> None:
+    answer = {"role": "assistant", "content": [{"text": text} for text in texts]}
     history = [{"role": "user", "content": [{"text": "Where to?"}]}, answer]
     body, counted = sent_and_counted("openai_responses", history)
     assert counted == count_request(body, dialect="openai_responses", model="gpt-5")
