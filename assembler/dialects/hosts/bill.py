@@ -88,7 +88,7 @@ class HostBill(JoiningPricer):
         has_text = any(price.upper and is_text for price, is_text in zip(each_of_head, of_texts, strict=True))
         system = price_system(text, self.family, self.count) if text or not has_text else NOTHING
         own_pieces, around_system = split_framing(system, each_piece)
-        before_tools = text or next(filter(None, map(self._read_text, head)), "")
+        before_tools = text or next((sent for sent in map(self._read_text, head) if sent), "")
         seam = price_seam(before_tools, self.family, self.count) if tools else NOTHING
         own_tools, tooling = split_framing(self._price_tools(tools), each_tool)
         return FixedPrices(
