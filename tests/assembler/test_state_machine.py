@@ -282,7 +282,7 @@ class Life(RuleBasedStateMachine):
     def one(self, who: int) -> tuple[Assembler, Model]:
         return self.everybody[who % len(self.everybody)]
 
-    def model(self, who: int, as_object: bool, **fields: Any) -> None:
+    def adds(self, who: int, as_object: bool, **fields: Any) -> None:
         assembler, model = self.one(who)
         message = SimpleNamespace(**fields) if as_object else fields
         assembler.add_message(message)

@@ -81,11 +81,11 @@ BY_URL = Message("user", ["What is this?", file("application/pdf", "https://exam
         [Message("user", ["Where to?"]), Message("assistant", ["I look.", CALL]), FOUND],
         [Message("user", ["Where to?"]), Message("assistant", [CALL, "I look."]), FOUND],
         [Message("user", ["Where to?"]), Message("assistant", [THOUGHT, CALL]), FOUND],
-        said(DETAILS, "To Kyoto."),
-        said(DETAILS),
+        answer(DETAILS, "To Kyoto."),
+        answer(DETAILS),
         [Message("user", ["Where to?"]), Message("assistant", ["I look.", DETAILS, CALL]), FOUND],
-        said(REFUSAL),
-        said("To Kyoto.", DETAILS, REFUSAL),
+        answer(REFUSAL),
+        answer("To Kyoto.", DETAILS, REFUSAL),
         [Message("user", ["Where to?"]), Message("assistant", [REFUSAL, CALL]), FOUND],
         [Message("user", ["", "Where to?"])],
         FILES,
@@ -132,15 +132,15 @@ def summary(text: str) -> Content:
 
 
 RESPONSES: dict[str, list[Any]] = {
-    "the summaries of one reasoning": said(summary("Where could it be?"), summary("In Kyoto."), "To Kyoto."),
+    "the summaries of one reasoning": answer(summary("Where could it be?"), summary("In Kyoto."), "To Kyoto."),
     "summaries and a call": [
         Message("user", ["Where to?"]),
         Message("assistant", [summary("Where?"), summary("Kyoto."), CALL]),
         FOUND,
     ],
-    "reasoning without its id": said(THOUGHT, DETAILS, "To Kyoto."),
+    "reasoning without its id": answer(THOUGHT, DETAILS, "To Kyoto."),
     "texts around a call": [Message("user", ["Where to?"]), Message("assistant", ["I look.", CALL, "Done."]), FOUND],
-    "a refusal": said("To Kyoto.", REFUSAL),
+    "a refusal": answer("To Kyoto.", REFUSAL),
     "an empty text": [Message("user", ["", "Where to?"])],
     "files": FILES,
 }
@@ -167,7 +167,7 @@ def test_the_contents_of_a_message_cost_what_the_responses_client_sends_of_them(
 def test_the_summaries_of_a_reasoning_stay_together_or_go_together(policy: Any, window: int) -> None:
     budget = Budget.for_model("gpt-4o", context_window=window, max_output_tokens=0)
     middleware = AssemblerMiddleware(Assembler(budget, dialect=openai_responses, on_overflow=policy))
-    history = said(summary("Where could it be? " * 9), summary("In Kyoto. " * 9), "Or to Nara, " * 40)
+    history = answer(summary("Where could it be? " * 9), summary("In Kyoto. " * 9), "Or to Nara, " * 40)
     with providing(hosted=(), thinks=False) as provider:
         client = OpenAIChatClient(model="gpt-4o", api_key="x", base_url=f"{provider.url}/v1")
         agent = Agent(client=client, default_options={"store": False}, middleware=[middleware])
