@@ -15,8 +15,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from assembler import count_request
+from assembler import Assembler, count_request
 from assembler.conversation.messages.message import Call
+from assembler.dialects import openai_chat
 from assembler.dialects.openai import pricing
 from assembler.dialects.openai.families import families, family_of
 from assembler.dialects.openai.framing import Family
@@ -25,7 +26,7 @@ from assembler.errors import ToolError
 from assembler.pricing.media.openai_images import price_image
 from assembler.pricing.pricer import Has
 from assembler.regions.tools.tool import Tool
-from budgets import Count, tiktoken_counter
+from budgets import Budget, Count, tiktoken_counter
 from budgets.count import Grade
 
 PUBLISHED = Path(__file__).parent / "published_counts"
@@ -207,6 +208,12 @@ def test_the_arguments_title_and_description_are_written_before_the_brace() -> N
 def test_each_line_of_a_description_is_a_comment_blank_ones_too_and_indentation_is_lost() -> None:
     described = tool("f", "\n Do it.\n\n    Args:\n        x: what  \n  ")
     assert tool_text(described) == "// Do it.\n//\n// Args:\n// x: what\ntype f = () => any;"
+
+
+@pytest.mark.parametrize("generation", ToolText)
+def test_the_lines_of_a_description_are_comments_in_each_generation_of_the_text(generation: ToolText) -> None:
+    described = Tool("f", "\n\tFirst.\n\n\tSecond. ", {}, raw=None)
+    assert tool_text(described, generation) == "// First.\n//\n// Second.\ntype f = () => any;"
 
 
 def test_a_blank_description_is_not_written() -> None:
@@ -479,6 +486,16 @@ def test_gpt_4o_on_responses_has_the_price_of_chat_with_a_bound_for_its_server_o
     assert family_of(model).name == "gpt-4o"
 
 
+@pytest.mark.parametrize("name", ["azure/o4-mini", "Azure_AI/o4-mini-2025-04-16", "azure-openai:o4-mini"])
+def test_a_past_call_of_o4_mini_costs_three_less_on_azure_and_nothing_else_does(name: str) -> None:
+    own, there = family_of("o4-mini"), family_of(name)
+    assert own.calls.one - there.calls.one == 3
+    same = attrs.evolve(there.calls, one=own.calls.one)
+    assert attrs.evolve(there, name=own.name, names=own.names, evidence=own.evidence, calls=same) == own
+    assert family_of("azure/gpt-5-mini").name == "gpt-5"
+    assert family_of("azure/of-our-own").name == "unknown"
+
+
 @pytest.mark.parametrize("model", ["gpt-4.1-nano", "gpt-4.5-preview"])
 def test_models_after_gpt_4o_have_their_own_row_on_responses_only(model: str) -> None:
     assert (family_of(model).name, family_of(model, "responses").name) == ("gpt-4o", "gpt-4.1")
@@ -716,6 +733,12 @@ def test_gpt_4_of_2023_is_billed_less_for_a_forced_tool() -> None:
     assert pricing.price_tool_choice(forced, family_of("gpt-4"), characters).tokens == len("functions.abc") + 3
 
 
+@pytest.mark.parametrize("tools", [1, 2])
+def test_gpt_4_of_2023_is_billed_two_for_a_required_tool_whatever_their_number(tools: int) -> None:
+    listed = [tool(name) for name in ("a", "b")[:tools]]
+    assert pricing.price_tool_choice("required", family_of("gpt-4-0613"), characters, listed).tokens == 2
+
+
 @pytest.mark.parametrize(("setting", "tokens"), [(False, 78), (True, 0), (None, 0)])
 def test_serial_calls_add_the_preamble_again_on_responses(setting: object, tokens: int) -> None:
     assert pricing.price_parallel_tool_calls(setting, family_of("gpt-5", "responses")).tokens == tokens
@@ -792,6 +815,54 @@ def test_limits_of_an_output_schema_are_enforced_and_not_shown() -> None:
     asked = {"type": "json_schema", "json_schema": {"name": "p", "schema": {"properties": {"format": limited}}}}
     bill = pricing.price_response_format(asked, family_of("gpt-4o"), characters, Has.SYSTEM)
     assert bill.tokens == len('## p\n\n{"properties":{"format":{"type":"integer"}}}') + 6 + len("p")
+
+
+@pytest.mark.parametrize("default", ["user", 0.5, None, {"deep": [1]}])
+def test_the_default_of_an_output_schema_is_not_shown(default: object) -> None:
+    asked = {"type": "json_schema", "name": "p", "schema": {"properties": {"default": {"default": default}}}}
+    bill = pricing.price_response_format(asked, family_of("gpt-4o", "responses"), characters)
+    assert bill.tokens == len('## p\n\n{"properties":{"default":{}}}') + 5
+
+
+BOOK: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {key: {"title": key.capitalize(), "type": "string"} for key in ("title", "author")},
+    "required": ["title", "author"],
+    "additionalProperties": False,
+    "title": "Book",
+}
+
+
+def asking_for_a_book(*system: dict[str, Any]) -> dict[str, Any]:
+    form = {"type": "json_schema", "json_schema": {"name": "Book", "schema": BOOK, "strict": True}}
+    asked = {"role": "user", "content": "Please recommend a book"}
+    return {"messages": [*system, asked], "response_format": form}
+
+
+@pytest.mark.parametrize(
+    ("ending", "tokens"),
+    [(".", 0), ("!", 0), (")", 0), ("", 1), ("```", 1), (" CAPS", 1), (".\n", 0), ("  ]\n", 1)],
+)
+def test_a_break_ends_the_system_text_before_an_output_schema_and_is_one_token_with_punctuation(
+    ending: str, tokens: int
+) -> None:
+    """10 recordings of 5 projects end in no full stop, and were billed one more."""
+    bills = [
+        count_request(request, dialect="openai_chat", model="gpt-4o").tokens
+        for text in ("Be brief.", f"Be brief{ending}")
+        for system in [{"role": "system", "content": text}]
+        for request in (asking_for_a_book(system), {**asking_for_a_book(system), "response_format": None})
+    ]
+    assert (bills[2] - bills[3]) - (bills[0] - bills[1]) == tokens
+
+
+@pytest.mark.parametrize("text", ["Be brief.", "Be brief"])
+@pytest.mark.parametrize("parts", [str, lambda text: [{"type": "text", "text": text}]])
+def test_a_build_with_an_output_schema_is_priced_like_its_request(text: str, parts: Any) -> None:
+    assembler = Assembler(Budget(10_000, model="gpt-4o"), dialect=openai_chat)
+    assembler.add_messages([{"role": "system", "content": parts(text)}, {"role": "user", "content": "A book?"}])
+    built = assembler.set_output_schema(BOOK, name="Book").build()
+    assert built.count == count_request(built.request(), dialect="openai_chat", model="gpt-4o")
 
 
 @pytest.mark.parametrize("model", ["gpt-4o", "gpt-5"])

@@ -49,6 +49,9 @@ from budgets.counters.guard import count_each
 ROLE = 1
 """Tokens of any role word: each is one token in both vocabularies."""
 
+_LAST_WORDS = 64
+"""How many characters of a text hold the last piece that is split into tokens."""
+
 
 @attrs.frozen(eq=False)
 class OpenAIBill(JoiningPricer, abc.ABC):
@@ -112,11 +115,25 @@ class OpenAIBill(JoiningPricer, abc.ABC):
         serial = layout.options.get("parallel_tool_calls") if tools else None
         speaks = layout.system is not None or (layout.head and any(map(self._sends_something, layout.head)))
         has = Has.what(speaks, tools)
+        asked = price_response_format(form, self.family, self.count, has, answers=answers)
         return [
             price_tool_choice(choice, self.family, self.count, tools),
             price_parallel_tool_calls(serial, self.family),
-            price_response_format(form, self.family, self.count, has, answers=answers),
+            asked + Count(self._count_closing(layout)) if asked.tokens and not tools else asked,
         ]
+
+    def _count_closing(self, layout: Layout) -> Tokens:
+        """What the break between the first system text and an output schema costs: nothing after punctuation."""
+        closing = self.family.schema.closing
+        if not closing:
+            return 0
+        system = layout.system
+        if system is None:
+            speaking = next(filter(self._sends_something, layout.head), None)
+            texts = [part for part in self.as_sent(speaking).parts if type(part) is str] if speaking else []
+            system = texts[-1] if texts else None
+        end = system[-_LAST_WORDS:] if system else ""
+        return self.count(end + closing) - self.count(end) if end else 0
 
     def text(self, tokens: Tokens) -> Count:
         """The price of so many tokens of plain text."""

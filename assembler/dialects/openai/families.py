@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,6 +57,9 @@ def families(api: OpenAIApi) -> tuple[Family, ...]:
     return table_in(f"assembler.dialects.openai_{api}", Family, _READERS)
 
 
+_AZURE = re.compile(r"(?i)\s*azure(_ai|[_-]openai)?[/:]")
+"""The beginning of the name of a model on Azure. Rows for it alone have names that begin with `azure/`."""
+
 _FORWARDED_SLACK: Tokens = 1
 """The minimum slack for what a gateway may add."""
 
@@ -68,6 +72,8 @@ def family_of(model: str | None, api: OpenAIApi = "chat") -> Family:
     """
     name = "" if model is None else bare(model)
     family = first_match(families(api), name) or families(api)[-1]
+    if model is not None and _AZURE.match(model):
+        family = first_match(families(api)[:-1], f"azure/{name}") or family
     if model is None or not is_forwarded(model):
         return family
     if family.forced_tool is None and family.grade is not Grade.ESTIMATED and api == "chat":

@@ -85,6 +85,8 @@ class SchemaFraming:
     beside_tools: Tokens
     each_answer: Tokens = 0
     """The cost for each text of the assistant in the request."""
+    closing: str = ""
+    """What ends the first system text before the schema, in a request without tools."""
     names_answer: bool = False
     """Whether the name of the schema is billed once more in a request without tools."""
 
@@ -116,6 +118,8 @@ class Family(Row):
     """What `tool_choice` of one function costs on top of `functions.` and its name; None if even the name is free."""
     required_alone_is_forced: bool = False
     """Whether `tool_choice: "required"` with a single tool costs the same as forcing that tool."""
+    required_tool: Tokens = 0
+    """What `tool_choice: "required"` costs where it is not the same as a forced tool."""
     no_tool: Tokens = 1
     """What `tool_choice: "none"` costs."""
     serial_calls: Tokens = 0

@@ -42,7 +42,7 @@ ESTIMATE_MARGIN = 10
 
 _UNSENT = frozenset(
     [
-        *("additionalProperties", "required", "$schema"),
+        *("additionalProperties", "required", "$schema", "default"),
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
         *("minLength", "maxLength", "pattern", "format", "minItems", "maxItems", "uniqueItems"),
     ]
@@ -228,7 +228,7 @@ def price_tool_choice(choice: object, family: Family, count: TokenCounter, tools
         return Count(family.no_tool, family.grade, 1 if family.grade is Grade.ESTIMATED else family.no_tool)
     if choice == "required" and family.required_alone_is_forced and len(tools) == 1:
         return _price_forced_tool({"name": tools[0].name}, family, count)
-    return Count(0, family.grade)
+    return Count(family.required_tool if choice == "required" else 0, family.grade)
 
 
 def _price_allowed_tools(choice: Mapping[str, Any], family: Family, count: TokenCounter) -> Count:

@@ -51,7 +51,7 @@ class ToolText(enum.Enum):
 
 def tool_text(tool: Tool, generation: ToolText = ToolText.CURRENT) -> str:
     """One tool's declaration, without a line break at the end. O(its schema)."""
-    comment = _write_comment(tool.description, generation)
+    comment = _write_comment(tool.description)
     if not properties(tool.parameters):
         return f"{comment}type {tool.name} = () => any;"
     scope = _Scope.of(tool.parameters, generation)
@@ -235,7 +235,7 @@ def _are_texts(value: object) -> bool:
 def _write_remarks(schema: Schema, scope: _Scope, depth: int) -> str:
     """The comment lines above a property: title, description, and the default if there is no description."""
     if scope.generation is ToolText.FIRST:
-        return "" if depth else _write_comment(schema.get("description"), ToolText.FIRST)
+        return "" if depth else _write_comment(schema.get("description"))
     heading = _write_heading(schema)
     if "default" not in schema or _is_described(schema):
         return heading
@@ -257,17 +257,13 @@ def _is_described(schema: Schema) -> bool:
 
 def _write_heading(schema: Schema) -> str:
     """Title and description as comment lines."""
-    return _write_comment(schema.get("title"), ToolText.CURRENT) + _write_comment(
-        schema.get("description"), ToolText.CURRENT
-    )
+    return _write_comment(schema.get("title")) + _write_comment(schema.get("description"))
 
 
-def _write_comment(text: object, generation: ToolText) -> str:
-    """Each line as a comment. The current text drops indentation; a blank line is an empty comment."""
+def _write_comment(text: object) -> str:
+    """Each line as a comment, without its indentation; a blank line is an empty comment."""
     if not isinstance(text, str) or not text.strip():
         return ""
-    if generation is ToolText.FIRST:
-        return f"// {text}\n"
     return "".join(f"{f'// {line.strip()}'.rstrip()}\n" for line in text.strip().split("\n"))
 
 
