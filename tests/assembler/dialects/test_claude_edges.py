@@ -168,10 +168,24 @@ def test_results_at_the_end_cost_no_more_before_a_call_of_any_tool(model: str, s
     assert more(*CALLED[:1]) == more(*answered) == more(*CALLED) + saved
 
 
+@pytest.mark.parametrize(("model", "more"), [("claude-3-5-haiku-latest", 1), ("claude-3-opus-latest", 1), (SONNET, 0)])
+def test_results_at_the_end_cost_one_more_before_a_named_tool_up_to_claude_3_7(model: str, more: int) -> None:
+    """Recorded by crewAIInc/crewAI with 3.5 Haiku, at 24 lengths of one loop."""
+    forced = {"type": "tool", "name": "weather"}
+    answered = [*CALLED, {"role": "assistant", "content": "Yes."}, user("And now?")]
+    bills = [
+        billed(*messages, model=model, tools=[WEATHER], **({"tool_choice": forced} if named else {}))
+        for messages in (CALLED, answered)
+        for named in (True, False)
+    ]
+    assert (bills[0] - bills[1]) - (bills[2] - bills[3]) == more
+
+
 @pytest.mark.parametrize("dialect", [anthropic, bedrock])
 @pytest.mark.parametrize("choice", ["required", "auto", "weather"])
-def test_a_build_that_ends_with_results_is_priced_like_its_request(dialect: Any, choice: str) -> None:
-    model = SONNET if dialect is anthropic else f"anthropic.{SONNET}"
+@pytest.mark.parametrize("model", [SONNET, "claude-3-5-haiku-20241022"])
+def test_a_build_that_ends_with_results_is_priced_like_its_request(dialect: Any, choice: str, model: str) -> None:
+    model = model if dialect is anthropic else f"anthropic.{model}"
     assembler = Assembler(Budget(10_000, model=model), dialect=dialect).add_messages(CALLED[:1])
     assembler.set_tools([WEATHER], choice=choice)
     for message in CALLED[1:]:
