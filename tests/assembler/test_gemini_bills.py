@@ -362,7 +362,7 @@ def test_recorded_bills_with_a_tool_are_counted_to_the_token(
 
 
 @pytest.mark.parametrize(
-    ("model", "typical"), [(GOOGLE_3, 205 - 30), (VERTEX_3, 205 - 30), (VERTEX_2_5, 160 - 20), (GOOGLE_2_5, 0)]
+    ("model", "typical"), [(GOOGLE_3, 205 - 30), (VERTEX_3, 205 - 30), (VERTEX_2_5, 130), (GOOGLE_2_5, 0)]
 )
 def test_the_signature_of_a_call_is_billed_by_its_length_where_the_generation_reads_it(
     model: str, typical: int
@@ -420,6 +420,15 @@ def test_the_schema_of_an_answer_is_billed_by_2_0_only(model: str, tokens: int) 
     assert billed(model, config={"response_schema": ANSWER}).tokens == with_it.tokens
     as_json = billed(model, generationConfig={"responseJsonSchema": ANSWER})
     assert as_json.tokens == billed(model).tokens
+
+
+@pytest.mark.parametrize("key", ["propertyOrdering", "property_ordering"])
+@pytest.mark.parametrize(("model", "tokens"), [(GOOGLE_2, 1), (GOOGLE_2_5, 0), (GOOGLE_3, 0)])
+def test_2_0_bills_each_key_in_the_order_of_an_answers_properties(key: str, model: str, tokens: int) -> None:
+    """Recorded by neilberkman/req_llm, Mirascope/mirascope and braintrustdata/braintrust-sdk-python."""
+    ordered = {**ANSWER, key: ["sky"]}
+    bills = [billed(model, generationConfig={"responseSchema": schema}).tokens for schema in (ANSWER, ordered)]
+    assert bills[1] - bills[0] == tokens
 
 
 @pytest.mark.parametrize("key", ["responseSchema", "responseJsonSchema"])

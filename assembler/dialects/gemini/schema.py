@@ -125,6 +125,9 @@ class _Schema:
             elif self.family.repeats_required:
                 self.texts.append(key)
             yield self._price_nested(held, at)
+        if self.family.repeats_required:
+            ordered = schema.get("propertyOrdering") or schema.get("property_ordering")
+            self.texts.extend(key for key in items_of(ordered) if isinstance(key, str))
 
     def _price_reference(self, name: str, at: _Position) -> Count:
         if name in at.inside:
