@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 else:
     Longest = TypeVar("Longest", covariant=True)
 
-_BY_DEFAULT: Any = ...  # the settings resolve it, which are loaded when an assembler is made
+_BY_DEFAULT: Any = ...  # resolved by the settings, which are loaded with the first assembler
 
 
 class Assembler(Generic[Longest]):
@@ -183,7 +183,7 @@ class Assembler(Generic[Longest]):
         `ConversationError` for anything but a list of messages, and for a history that an API would refuse.
         """
         if type(cast(object, messages)) is not list:
-            from assembler.context import Context  # no list is one
+            from assembler.context import Context  # a list is none, so most calls need not load it
 
             if isinstance(messages, Context):
                 raise MessageTypeError("conversation: expected a list of messages, got Context; pass context.messages")
@@ -252,7 +252,7 @@ class Assembler(Generic[Longest]):
     def available_for_messages(self) -> Longest:
         """Tokens that instruction, tools and knowledge leave for the conversation, 0 or more. None without a budget.
 
-        After a bill or a refusal they are fewer: a conversation of this size by our rules fits as it is billed.
+        After a bill or a refusal the number is lower, so that a conversation of this size also fits as it is billed.
         """
         return cast("Longest", pipeline.tokens_left_now(self._draft, self._settings))
 
@@ -315,7 +315,7 @@ class Assembler(Generic[Longest]):
         from assembler.conversation.summary_request import Wanted
         from assembler.validation import must_be
 
-        must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted said")
+        must_be("wanted", cast(object, wanted), (Wanted,), "what context.wanted or plan().wanted holds")
         if not wanted.question.settle_in(self._draft.history.current(), checked_text(text, field="summary")):
             log_ignored("a summary", "its messages have changed")
         return self

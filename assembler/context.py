@@ -124,9 +124,7 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
         return cast("Longest", self.inside.settings.longest_answer(self.count.upper))
 
     def manifest(self) -> dict[str, Any]:
-        """The decisions of this build as JSON-ready data for `Assembler.replay`: ids, hashes, tokens, versions, no
-        text.
-        """
+        """The decisions as JSON-ready data for `Assembler.replay`: ids, hashes, tokens, versions, no text."""
         from assembler.report.manifest.writing import manifest_of
 
         return manifest_of(self.inside)
@@ -214,13 +212,12 @@ class Context(PlanView, _Unpacked, Generic[Longest]):  # type: ignore[misc] # a 
     def request(self, dialect: Dialect | str | None, *, cache_marks: CacheMarks | None = None) -> dict[str, Any]: ...
 
     def request(self, dialect: Dialect | str | None = None, *, cache_marks: CacheMarks | None = None) -> Any:
-        """The keyword arguments for the API's call, as new dicts and lists. You add the model, the length and the
-        sampling.
+        """The keyword arguments of the API's call, as new dicts and lists. You add model, length and sampling.
 
         Without an argument this is the request that was priced. With another dialect, as a value or a name, it is the
         same conversation written for that API, where it may cost more or less. Name the dialect for a type checker: it
         then knows the keys of the request. The name of the assembler's own dialect means that dialect with its
-        settings, such as `thinking`. `cache_marks` marks the stable prefix for APIs that are told what to cache, and
+        settings, such as `thinking`. `cache_marks` marks the stable prefix for APIs that cache only what is marked, and
         costs no tokens; by default the assembler's own marks apply. Raises `UnsupportedContentError` for content that
         the dialect cannot express.
         """

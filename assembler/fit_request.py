@@ -31,7 +31,7 @@ def fit_request(
 ) -> dict[str, Any]:
     """Fit the body of an API's call into the assembler's budget, and return it as a new body.
 
-    `dialect` is the API's, by default the assembler's own; the name of its own means it with its settings. Messages,
+    `dialect` is that of the body, by default the assembler's own, whose name stands for it with its settings. Messages,
     tools, output format and tool choice are priced as `count_request` prices them, for the budget's model, even if the
     body names another. The assembler's instruction and knowledge are added; the tools are those of the body. All other
     keys stay as they are. A body that fits, and to which nothing is added, is returned unchanged. Without a budget
@@ -63,7 +63,7 @@ class Fitted:
 
 
 Steps: TypeAlias = Generator[Assembler, Context, Fitted]
-"""A fit in progress. It yields each assembler to build, and is sent the context, or thrown the error of the build."""
+"""A fit in progress. It yields each assembler to build, and gets its context sent, or the error of the build thrown."""
 
 
 def fit_steps(

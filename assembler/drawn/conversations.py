@@ -158,9 +158,9 @@ def _draw_exchange(
     question, speaker = draw(words.some), draw(_SPEAKERS)
     steps: list[Step] = []
     for size in draw(_STEP_SIZES[fewest_steps]) if tools else ():
-        thinking, said = draw(words.maybe), draw(words.any)
+        thinking, text = draw(words.maybe), draw(words.any)
         calls = [_draw_call(draw, number, tools[draw(_PICKS[len(tools)])], words.word) for number in range(size)]
-        steps.append(Step(thinking, said, tuple(calls), draw(_ORDERS[size])))
+        steps.append(Step(thinking, text, tuple(calls), draw(_ORDERS[size])))
     answer = draw(words.some if fewest_answers else words.any)
     return Exchange(question, speaker, tuple(steps), draw(words.maybe) if answer else None, answer)
 

@@ -14,7 +14,7 @@ from assembler.pipeline.limit_advice import advise_limits, wider_limits
 from assembler.pipeline.overflow import Decide, Smallest, TooLarge, Trial, could_work_with_summary, find_smallest_window
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.shortenable import holds_files, words_to_shorten
-from assembler.policies import Policy, TrimOldest, Truncate
+from assembler.policies import Policy, TrimOldest, TrimSteps, Truncate
 from assembler.policies.traits import CuttingRung, Rung, Traits, rung_of, stand_in
 from assembler.pricing.media.facts import LARGEST
 from budgets import ContextLengthError, Limit, RegionCosts, Tokens
@@ -270,8 +270,6 @@ def _find_tokens_left_for_turns(overflow: TooLarge) -> Tokens:
 
 def _find_cures(overflow: TooLarge, trial: Trial) -> Iterator[str]:
     """Ladders with one or two more policies that make it fit, least loss first. None of them writes new text."""
-    from assembler.policies import TrimSteps
-
     plan, rungs = overflow.plan, tuple(map(stand_in, trial.settings.rungs))
     cut = not _may_drop_more(plan)
     if not cut and _fits_with(trial, rungs, [TrimOldest()]):

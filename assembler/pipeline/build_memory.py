@@ -1,6 +1,6 @@
 """Remembers what the last builds of a history found, so that later builds can continue from it.
 
-There is one memory for each owner:  the settings, or their session for what stays valid under a new bill.
+There is one memory for each owner: the settings, or their session for what stays valid under a new bill.
 """
 
 from __future__ import annotations

@@ -71,11 +71,8 @@ def make_request(
     from assembler.dialects.caching.marks import marked  # most requests carry none
 
     target = _find_other_dialect(plan, dialect) or plan.settings.dialect
-    budget = plan.settings.budget
-    return cast(
-        "dict[str, Any]",
-        private_copy(marked(emission.request, target, marks, model=None if budget is None else budget.model).request),
-    )
+    with_marks = marked(emission.request, target, marks, model=plan.settings.model)
+    return cast("dict[str, Any]", private_copy(with_marks.request))
 
 
 def _find_other_dialect(plan: Planned, dialect: Dialect | str | None) -> Dialect | None:

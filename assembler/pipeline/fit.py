@@ -176,7 +176,10 @@ def _plan_without_unpriced(uncut: Planned, start: Known | None, reserved: Tokens
 def _refuse_unpriced(plan: Planned, strict: Ledger) -> None:
     """Raise `UnsupportedContentError` for a message without a price that stays."""
     for index, message in plan.kept_messages:
-        _ = strict.price(message) if index in plan.trimmed.changed else strict.message(index)
+        if index in plan.trimmed.changed:
+            strict.price(message)
+        else:
+            strict.message(index)
 
 
 def _plan_by_sum(uncut: Planned, start: Known | None = None, reserved: Tokens = 0) -> Planned:
