@@ -33,7 +33,7 @@ class Host(Value):
         """Whether blocks can be written beside its text. A result that came as an item of Responses is one text."""
         return self.place is None or "content" in fields_in(self.message.seen)
 
-    def saying(self, text: str, *blocks: Mapping[str, Any]) -> Message:
+    def with_text(self, text: str, *blocks: Mapping[str, Any]) -> Message:
         """The message with `text` in place of its own, after `blocks` of its API. Everything else in it stays."""
         if self.place is None:
             return _write_question(self.message, [*blocks, text] if blocks else text)

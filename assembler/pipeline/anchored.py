@@ -87,8 +87,9 @@ def _correct_by_bill(settings: Settings, bill: CalibratedCounter, plan: Planned)
 
 
 def _hash_beginning(settings: Settings, bill: CalibratedCounter, plan: Planned) -> Fingerprint:
+    model = None if settings.budget is None else settings.budget.model
     request = _emit_request(settings, plan)
-    return Fingerprint.of(request, dialect=settings.dialect.name, model=settings.model, turns=bill.request.turns)
+    return Fingerprint.of(request, dialect=settings.dialect.name, model=model, turns=bill.request.turns)
 
 
 def _emit_request(settings: Settings, plan: Planned) -> dict[str, Any]:

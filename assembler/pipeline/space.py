@@ -55,7 +55,7 @@ def additive_in(settings: Settings) -> bool:
 def host_as_sent(host: Host, around: Around, dialect: Dialect) -> FilledHost:
     """The message that hosts knowledge, with the knowledge in it."""
     blocks = _write_blocks(around, dialect) if around.blocks else ()
-    return FilledHost(host.index, host.saying(around.text(host.text), *blocks))
+    return FilledHost(host.index, host.with_text(around.text(host.text), *blocks))
 
 
 def saved_around(host: Host, filled: FilledHost, pieces: Sequence[Count], pricer: Pricer) -> Difference | None:
@@ -228,9 +228,9 @@ class Chosen:
             (spelled,) = _write_blocks(Around(blocks=(block,)), self._settings.dialect)
             host = self._required_host
             if not self._first:
-                self._first.append((spelled, price_message(self._pricer, host.saying(host.text, spelled))))
+                self._first.append((spelled, price_message(self._pricer, host.with_text(host.text, spelled))))
             first, alone = self._first[0]
-            both = price_message(self._pricer, host.saying(host.text, first, spelled))
+            both = price_message(self._pricer, host.with_text(host.text, first, spelled))
             known = self._block_prices[key] = (both - alone).alone()
         return known
 
@@ -271,7 +271,7 @@ class Chosen:
         """What the pieces add when the message is priced as one text."""
         host = self._required_host
         blocks = _write_blocks(around, self._settings.dialect) if around.blocks else ()
-        filled, alone = host.saying(around.text(host.text), *blocks), host.message
+        filled, alone = host.with_text(around.text(host.text), *blocks), host.message
         together = price_messages(self._pricer, (*host.merged_with, filled))
         return (together - price_messages(self._pricer, (*host.merged_with, alone))).alone()
 
