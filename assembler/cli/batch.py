@@ -78,8 +78,9 @@ def batch(
     except BrokenPipeError:  # the reader of standard output went away, which is no fault of a file
         raise
     except OSError as error:
+        again = "" if output == STANDARD else "; mend that and run again to go on: what is written stays"
         raise Place(str(error.filename or output)).error(
-            f"expected a file to read or write: {error.strerror}"
+            f"expected a file to read or write: {error.strerror}{again}"
         ) from None
     if as_json:
         done = ended.done - ended.failed

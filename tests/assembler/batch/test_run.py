@@ -320,6 +320,42 @@ def test_a_journal_that_cannot_be_written_leaves_nothing(
     assert output.read_bytes() == b""
 
 
+FULL = """
+import resource, sys
+from assembler.batch import workers
+from assembler.cli import main
+workers.ROWS = 4
+resource.setrlimit(resource.RLIMIT_FSIZE, (2_003, resource.RLIM_INFINITY))
+sys.exit(main(sys.argv[1:]))
+"""
+"""A run that no file may let grow beyond 2,003 bytes, as on a disk that is full by then."""
+
+
+def test_a_run_whose_disk_is_full_says_what_to_do_and_goes_on_there(tmp_path: Path) -> None:
+    pytest.importorskip("resource")
+    source = written_rows(tmp_path / "in.jsonl", 60)
+    (tmp_path / "spec.yaml").write_text(SPEC)
+    command = ["batch", str(source), "out.jsonl", "--spec", "spec.yaml"]
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, *command],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "out.jsonl: expected a file to read or write: File too large; mend that and run again"
+    )
+    assert 0 < (tmp_path / "out.jsonl").stat().st_size <= 2_003
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(tmp_path)
+        assert main(command) == 0
+        assert main([command[0], command[1], "whole.jsonl", *command[3:]]) == 0
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
+
+
 def test_a_partial_write_loses_nothing() -> None:
     class Slow(io.BytesIO):
         def write(self, content: Any, /) -> int:
