@@ -22,6 +22,7 @@ from assembler.dialects.blocks import turns
 from assembler.greedy import Config, config
 from assembler.integrations import fitting
 from assembler.pipeline import last_decision
+from assembler.policies import relevance
 from assembler.prompts import PromptLibrary, ValidatedPromptTemplate, read_prompt
 from assembler.rag import Best, parse_citations
 from assembler.regions.tools import plain, read_tool
@@ -163,6 +164,18 @@ def found_tools(number: int, _folder: Path) -> bool:
     return len(ToolSearch(tools)("weather")) == number
 
 
+def numbers_that_a_score_remembers(number: int, _folder: Path) -> bool:
+    remembered, asked = relevance._Remembered[range](), list[str]()  # pyright: ignore[reportPrivateUsage]
+
+    def embed(texts: list[str]) -> list[range]:
+        asked.extend(texts)
+        return [range(number)]
+
+    remembered.of(["a"], embed)
+    remembered.of(["a"], embed)
+    return len(asked) == 1
+
+
 @attrs.frozen
 class Bound:
     """A bound, the page or name that states it, and a check whether a number is within it."""
@@ -188,6 +201,13 @@ AT_MOST = [
     Bound("docs/what-a-build-remembers.md", "one turn more, and 32 of the dropped messages", 32, messages_that_went),
     Bound("docs/relevant-turns.md", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
     Bound("assembler.KeepRelevant", "what the user said in the newest 32 turns", 32, turns_that_a_choice_goes_by),
+    Bound(
+        "assembler.Cosine",
+        "remembered, up to 16,777,216 numbers in all (128 MB)",
+        128 * MEBIBYTE // 8,
+        numbers_that_a_score_remembers,
+    ),
+    Bound("docs/relevant-turns.md", "up to 128 MB of vectors", 128 * MEBIBYTE // 8, numbers_that_a_score_remembers),
     Bound("assembler.policies.Fetch.__call__", "shows the first 20 places", 20, places_that_a_search_shows),
     Bound("assembler.policies.Fetch.__call__", "200 characters on either side", 200, characters_around_what_was_found),
     Bound(

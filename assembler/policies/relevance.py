@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, cast
 
 import attrs
@@ -18,7 +18,7 @@ from budgets import BudgetError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Sized)
 
 
 class Score(Protocol):
@@ -31,14 +31,22 @@ class Score(Protocol):
 
 _REMEMBERED = 2**22
 """The most characters of text for which a score remembers words or vectors: a session of a million tokens."""
+_NUMBERS = 2**24
+"""The most numbers of vectors that a score remembers: 128 MB, such as 10,922 vectors of 1,536. Short texts have vectors
+that are far longer than they are.
+"""
 
 
 @attrs.define(eq=False)
 class _Remembered(Generic[T]):
-    """A cache of results by text. Emptied when the texts exceed `_REMEMBERED` characters; pickled empty."""
+    """A cache of results by text; pickled empty.
+
+    Emptied when the texts exceed `_REMEMBERED` characters, or the results `_NUMBERS` numbers or words.
+    """
 
     _found: dict[str, T] = attrs.field(factory=dict[str, T], init=False)
     _characters: int = attrs.field(default=0, init=False)
+    _numbers: int = attrs.field(default=0, init=False)
 
     def of(self, texts: Sequence[str], find: Callable[[list[str]], Sequence[T]]) -> list[T]:
         """The result for each text. Calls `find` once, with all texts that are new."""
@@ -50,12 +58,13 @@ class _Remembered(Generic[T]):
         return [known[text] for text in texts]
 
     def _keep_results(self, found: Mapping[str, T]) -> None:
-        longer = sum(map(len, found))
-        if self._characters + longer > _REMEMBERED:
-            self._found, self._characters = {}, 0
-        if longer <= _REMEMBERED:
+        longer, more = sum(map(len, found)), sum(map(len, found.values()))
+        if self._characters + longer > _REMEMBERED or self._numbers + more > _NUMBERS:
+            self._found, self._characters, self._numbers = {}, 0, 0
+        if longer <= _REMEMBERED and more <= _NUMBERS:
             self._found.update(found)
             self._characters += longer
+            self._numbers += more
 
     def __reduce__(self) -> tuple[type[_Remembered[T]], tuple[()]]:
         return _Remembered, ()
@@ -143,8 +152,9 @@ class Cosine:
     """Relevance by meaning: the cosine between the question's vector and each text's, as `embed` returns them.
 
     `embed` takes a list of texts and returns a vector for each. One build calls it once, for all texts that are new.
-    The vectors of older texts are remembered. A vector of zeros is relevant to nothing. Raises `BudgetError` unless the
-    vectors have one length and finite numbers.
+    The vectors of older texts are remembered, up to 16,777,216 numbers in all (128 MB); beyond that all are forgotten.
+    A vector of zeros is relevant to nothing. Raises `BudgetError` unless the vectors have one length and finite
+    numbers.
     """
 
     embed: Embedder = attrs.field(repr=False, validator=a_plain_function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,7 +32,7 @@ from assembler.policies import (
 from assembler.policies.contract import read_changes, verify_cut
 from assembler.policies.fetch import MOST_PLACES
 from assembler.policies.passage import Change, PassageView
-from assembler.policies.relevance import BM25, words
+from assembler.policies.relevance import BM25, Cosine, words
 from assembler.policies.summarize import HEADING
 from assembler.policies.traits import (
     active_rungs,
@@ -149,11 +150,11 @@ def test_a_score_forgets_all_at_once_if_its_memory_outgrows_its_bound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(relevance, "_REMEMBERED", 4)
-    remembered, asked = relevance._Remembered[int](), list[str]()  # pyright: ignore[reportPrivateUsage]
+    remembered, asked = relevance._Remembered[str](), list[str]()  # pyright: ignore[reportPrivateUsage]
 
-    def find(texts: list[str]) -> list[int]:
+    def find(texts: list[str]) -> list[str]:
         asked.extend(texts)
-        return [len(text) for text in texts]
+        return [text.upper() for text in texts]
 
     for texts, new in (
         (["aa", "aa"], ["aa"]),
@@ -168,7 +169,30 @@ def test_a_score_forgets_all_at_once_if_its_memory_outgrows_its_bound(
         (["eeeee"], ["eeeee"]),  # too much to be remembered at all
     ):
         asked.clear()
-        assert (remembered.of(texts, find), asked) == ([len(text) for text in texts], new), texts
+        assert (remembered.of(texts, find), asked) == ([text.upper() for text in texts], new), texts
+
+
+def test_a_score_forgets_all_vectors_if_short_texts_have_too_many_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relevance, "_NUMBERS", 6)
+    asked: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        asked.extend(texts)
+        return [[1.0, 2.0] for _ in texts]
+
+    score = Cosine(embed)
+    for texts, new in (
+        (["a", "b"], ["?", "a", "b"]),  # as much as is remembered
+        (["a", "b"], []),
+        (["c"], ["c"]),  # more: all is forgotten but this
+        (["c"], ["?"]),
+        (["c", "a"], ["a"]),
+        (["d", "e", "f", "g"], ["d", "e", "f", "g"]),  # too much to be remembered at all
+        (["d"], ["?", "d"]),
+    ):
+        asked.clear()
+        assert score("?", texts) == pytest.approx([1.0] * len(texts))
+        assert asked == new, texts
 
 
 def test_the_texts_in_arguments_keep_half_as_much_until_they_fit() -> None:
