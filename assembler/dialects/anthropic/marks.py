@@ -44,7 +44,7 @@ class AnthropicMarks(places.Marks):
             return True
         return fields.get("type") in self._taking and (fields["type"] != "text" or places.says_something(fields))
 
-    def is_said(self, block: object) -> bool:
+    def is_users_own(self, block: object) -> bool:
         """Whether the block is anything but a result."""
         return fields_in(block).get("type") != "tool_result"
 

@@ -50,7 +50,7 @@ class BedrockMarks(places.Marks):
         fields = fields_in(block)
         return any(key in fields for key in self._taking) and ("text" not in fields or places.says_something(fields))
 
-    def is_said(self, block: object) -> bool:
+    def is_users_own(self, block: object) -> bool:
         """Whether it is any block but a result or a cache point."""
         fields = fields_in(block)
         return "toolResult" not in fields and "cachePoint" not in fields

@@ -52,7 +52,7 @@ class Marks(abc.ABC):
         """Whether the API accepts a mark right after this block."""
 
     @abc.abstractmethod
-    def is_said(self, block: object) -> bool:
+    def is_users_own(self, block: object) -> bool:
         """Whether a block of a user message is the user's own content: not a tool result, and not a mark."""
 
     @abc.abstractmethod
@@ -65,7 +65,7 @@ def opens_newest_turn(request: Raw, marks: Marks) -> int:
     messages = items_of(request.get("messages"))
     for index in range(len(messages) - 1, 0, -1):
         message = fields_in(messages[index])
-        if message.get("role") == "user" and any(map(marks.is_said, blocks_of(message.get("content")))):
+        if message.get("role") == "user" and any(map(marks.is_users_own, blocks_of(message.get("content")))):
             return index
     return 0
 

@@ -85,8 +85,8 @@ def _write_choices(schema: Schema, indent: str, depth: int, above: object = None
     """
     for place, one in enumerate(map(fields_in, items_of(schema.get("oneOf")))):
         described: object = one.get("description")
-        is_said = described == above or (place == 0 and isinstance(above, str))
-        remarks = [described] if isinstance(described, str) and not is_said else []
+        is_above = described == above or (place == 0 and isinstance(above, str))
+        remarks = [described] if isinstance(described, str) and not is_above else []
         if "default" in one:
             remarks.append(f"default: {_write_default(one)}")
         written = _write_type_or_null(one, f"{indent}   ", depth + 1)
