@@ -412,9 +412,9 @@ ANSWER = {"type": "OBJECT", "title": "Weather", "properties": {"sky": {"type": "
 
 
 @pytest.mark.parametrize(
-    ("model", "tokens"), [(GOOGLE_2, 1 + 1 + 1 + 3), (GOOGLE_2_5, 0), (GOOGLE_3, 0), (VERTEX_2_5, 0)]
+    ("model", "tokens"), [(GOOGLE_2, 1 + 1 + 1 + 3), (GOOGLE_2_5, 0), (GOOGLE_3, 0), (VERTEX_2_5, 1 + 1 + 1 + 3)]
 )
-def test_the_schema_of_an_answer_is_billed_by_2_0_only(model: str, tokens: int) -> None:
+def test_the_schema_of_an_answer_is_billed_by_2_0_and_on_vertex_by_its_words(model: str, tokens: int) -> None:
     with_it = billed(model, generationConfig={"responseSchema": ANSWER})
     assert with_it.tokens - billed(model).tokens == tokens
     assert billed(model, config={"response_schema": ANSWER}).tokens == with_it.tokens
@@ -432,9 +432,24 @@ def test_2_0_bills_each_key_in_the_order_of_an_answers_properties(key: str, mode
 
 
 @pytest.mark.parametrize("key", ["responseSchema", "responseJsonSchema"])
-def test_the_bound_on_vertex_includes_the_schema_of_an_answer(key: str) -> None:
-    plain, asked = billed(VERTEX_2_5), billed(VERTEX_2_5, generationConfig={key: ANSWER})
-    assert asked.upper - plain.upper > 30
+def test_gemini_3_on_vertex_bills_the_schema_of_an_answer_as_json(key: str) -> None:
+    """Recorded by crmne/ruby_llm."""
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+        "required": ["name", "age"],
+        "additionalProperties": False,
+    }
+    asked = {"role": "user", "parts": [{"text": "Generate a person named Bob"}]}
+    request = {"contents": [asked], "generationConfig": {key: schema}}
+    count = assembler.count_request(request, dialect=gemini, model=VERTEX_3)
+    assert abs(count.tokens - 70) <= 22
+    assert count.upper >= 70
+
+
+@pytest.mark.parametrize("model", [GOOGLE_2, GOOGLE_2_5, GOOGLE_3, VERTEX_2_5])
+def test_the_json_schema_of_an_answer_is_free_and_in_no_bound(model: str) -> None:
+    assert billed(model, generationConfig={"responseJsonSchema": ANSWER}).upper == billed(model).upper
 
 
 def test_one_part_in_place_of_a_list_is_read_and_sent_as_a_list() -> None:

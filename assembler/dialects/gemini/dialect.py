@@ -286,9 +286,9 @@ class GeminiPricer(MergingPricer, JoiningPricer):
         if schema is not None and self.family.answers is Answers.BILLED:
             return self._grade_count(google.price_answer_schema(schema, self.family, self.count))
         asked = schema or schema_of(layout.options, "response_json_schema")
-        if asked is None or self.family.answers is not Answers.UNSETTLED:
+        if asked is None or self.family.answers is not Answers.AS_JSON:
             return Count(0)
-        return self._grade_count(google.price_unsettled_answer(asked, self.count))
+        return self._grade_count(google.price_answer_as_json(asked, self.count))
 
     def _price_tools(self, tools: Sequence[Tool]) -> tuple[Count, ...]:
         hidden = frozenset[str]()

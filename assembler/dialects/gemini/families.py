@@ -43,7 +43,7 @@ class Answers(enum.Enum):
 
     BILLED = "`response_schema` by its words, `response_json_schema` nothing"
     FREE = "nothing"
-    UNSETTLED = "mostly nothing; Gemini 3 on Vertex was billed the text of one (2 recordings), 2.5 a part of one (1)"
+    AS_JSON = "about their JSON: 2 recordings of Gemini 3 on Vertex, with 21 tokens more"
 
 
 _FREE = Count(0, Grade.BOUNDED)

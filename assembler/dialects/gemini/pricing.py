@@ -122,10 +122,10 @@ def price_answer_schema(schema: Mapping[str, Any], family: Family, count: TokenC
     return framing + price_texts(texts, count)
 
 
-def price_unsettled_answer(schema: Mapping[str, Any], count: TokenCounter) -> Count:
-    """Price an output schema that is mostly free: the bound includes its JSON text."""
+def price_answer_as_json(schema: Mapping[str, Any], count: TokenCounter) -> Count:
+    """Price an output schema by its JSON text."""
     written = count(json.dumps(schema, ensure_ascii=False))
-    return guess(0, written + ANSWER_FRAMING)
+    return guess(written, written + ANSWER_FRAMING)
 
 
 def _price_part(part: Part, family: Family, texts: list[str]) -> Count:
