@@ -38,6 +38,7 @@ from assembler.dialects.hosts.pricing import (
     price_text,
     price_tool,
     price_tools,
+    price_unasked,
 )
 from assembler.dialects.openai.framing import SHAPE_OF, OpenAIApi
 from assembler.dialects.openai.unread_fields import price_unread
@@ -186,11 +187,16 @@ class HostBill(JoiningPricer):
         return self._price_answer_format(layout.options) + self._price_choice(layout) + self._price_thinking(layout)
 
     def _price_thinking(self, layout: Layout) -> Difference:
-        price = self.family.thinking
-        if layout.options.get("thinking") != {"type": "enabled"}:
+        price, wanted = self.family.thinking, fields_in(layout.options, "thinking").get("type")
+        if price == NOTHING:
             return Difference()
-        # Billed with tools (4 recordings of 4), and once in 4 without.
-        return price - NOTHING if layout.tools else Difference(0, price.grade, price.upper)
+        priced = price_unasked(self.family, self.api)  # with every request
+        if wanted == "disabled" or _effort_in(layout.options) in _LITTLE_EFFORT:
+            return Difference(-priced.tokens, price.grade, -priced.upper)
+        if self.api == "responses" or wanted != "enabled":
+            return Difference()
+        # Billed in 6 recordings of 11 with tools and in 2 of 8 without: those of the encoder of July 2026.
+        return (price if layout.tools else attrs.evolve(price, tokens=0)) - priced
 
     def _price_answer_format(self, options: Mapping[str, Any]) -> Difference:
         wanted = _find_answer_format(options)
@@ -299,6 +305,14 @@ def _join_texts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
         else:
             joined_up.append(part)
     return tuple(joined_up)
+
+
+_LITTLE_EFFORT = frozenset(["none", "minimal", "low"])
+"""The efforts for which DeepSeek V4 is shown no words (its encoder of 2026-07-31)."""
+
+
+def _effort_in(options: Mapping[str, Any]) -> object:
+    return fields_in(options, "reasoning").get("effort", options.get("reasoning_effort"))
 
 
 def _find_answer_format(options: Mapping[str, Any]) -> Mapping[str, Any] | None:

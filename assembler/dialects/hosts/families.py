@@ -84,7 +84,9 @@ class Family(Row):
     responses: Count = NOTHING
     """What the /responses API adds to the chat API."""
     thinking: Count = NOTHING
-    """What `thinking: {"type": "enabled"}` adds."""
+    """What `thinking: {"type": "enabled"}` adds, unless little effort is asked for."""
+    thinks_unasked: bool = False
+    """Whether it thinks unless that is disabled."""
     schema: Count = NOTHING
     """The preamble of a requested answer format, beyond the schema itself."""
     system: Count = NOTHING

@@ -34,11 +34,18 @@ def price_request(
     family: Family, count: TokenCounter, *, api: OpenAIApi = "chat", answer_schema: Mapping[str, Any] | None = None
 ) -> Count:
     """Price the beginning of every request. The schema `{}` asks for any JSON object."""
-    opening = family.opening + (family.responses if api == "responses" else NOTHING)
+    opening = family.opening + price_unasked(family, api)
     if answer_schema is None:
         return opening
     schema = family.form.json(answer_schema) if answer_schema else ""
     return opening + family.schema + price_text(schema, family, count)
+
+
+def price_unasked(family: Family, api: OpenAIApi) -> Count:
+    """Price what asks for thinking where no option does: only in the bound on Chat, since older servers had none."""
+    if api == "responses":
+        return family.responses
+    return Count(0, Grade.BOUNDED, family.thinking.upper) if family.thinks_unasked else NOTHING
 
 
 def price_system(text: str | None, family: Family, count: TokenCounter) -> Count:

@@ -22,7 +22,7 @@ CACHES = (*OF_OPENAI, PrefixCache(r"^deepseek-(?!.*(?:llama|qwen))", 64, 64, _DE
 API = Api(
     provider="openai",
     shape=SHAPE.name,
-    priced=("response_format", "tool_choice", "function_call", "thinking", "reasoning"),
+    priced=("response_format", "tool_choice", "function_call", "thinking", "reasoning", "reasoning_effort"),
     caches=CACHES,
     # The first includes cached tokens: OpenAI API reference, read 2026-11. Cohere's second API and Ollama's own take
     # such a body too. `tokens` counts Cohere's preamble, which `billed_units` leaves out. Ollama's answer has no usage.

@@ -13,7 +13,8 @@ from assembler import Assembler, count_request
 from assembler.dialects import openai_chat
 from assembler.dialects.hosts import families as hosted_families
 from assembler.dialects.hosts.upstream import hosted_pricer
-from budgets import Budget, Grade, UnknownModelError, tiktoken_counter
+from budgets import Budget, Count, Grade, UnknownModelError, tiktoken_counter
+from budgets.counters.open_models import open_model_counter
 
 from ..drawn import histories
 
@@ -114,8 +115,9 @@ def test_command_frames_a_turn_of_calls_once_whatever_their_number() -> None:
         called = tokens("command-a-03-2025", USER, {"role": "assistant", "tool_calls": calls}, *results)
         return called - tokens("command-a-03-2025", USER)
 
-    assert turn("a") == 5 + 24 + (51 + 2) + own("f") + own("{}") + own("r")
-    assert turn("a", "b") == turn("a") + (51 + 2) + own("f") + own("{}") + own("r")
+    pair = 21 + 33 + own("f") + own("{}") + own('{"content": "r"}')
+    assert turn("a") == 5 + 12 + pair
+    assert turn("a", "b") == turn("a") + pair
 
 
 def test_command_on_bedrock_is_billed_for_the_words_alone() -> None:
@@ -326,14 +328,50 @@ def test_a_model_name_finds_its_own_generation(model: str, family: str) -> None:
     assert hosted_families.family_of(model.lower()).name == family
 
 
-def test_thinking_is_billed_with_tools_and_bounded_without() -> None:
-    def count(**options: Any) -> Any:
-        return count_request({"messages": [USER], **options}, dialect=openai_chat, model="deepseek-v4-flash")
+def deepseek(model: str = "deepseek-v4-flash", **options: Any) -> Count:
+    return count_request({"messages": [USER], **options}, dialect=openai_chat, model=model)
 
-    on = {"type": "enabled"}
-    assert count(tools=[TOOL], thinking=on).tokens == count(tools=[TOOL]).tokens + 79
-    assert count(thinking=on).tokens == count(thinking={"type": "disabled"}).tokens
-    assert count(thinking=on).upper >= count().tokens + 79
+
+ON, OFF = {"type": "enabled"}, {"type": "disabled"}
+EFFORT = (
+    "Reasoning Effort: Absolute maximum with no shortcuts permitted.\nYou MUST be very thorough in your thinking and "
+    "comprehensively decompose the problem to resolve the root cause, rigorously stress-testing your logic against all "
+    "potential paths, edge cases, and adversarial scenarios.\nExplicitly write out your entire deliberation process, "
+    "documenting every intermediate step, considered alternative, and rejected hypothesis to ensure absolutely no "
+    "assumption is left unchecked.\n\n"
+)
+"""What DeepSeek V4's open encoder of 2026-07-31 puts before a request to think with high effort (MIT, read 2026-11)."""
+
+
+def test_thinking_costs_the_words_that_the_encoder_puts_before_the_request() -> None:
+    words = open_model_counter("deepseek-v4-flash")(EFFORT)
+    assert deepseek(tools=[TOOL], thinking=ON).tokens == deepseek(tools=[TOOL]).tokens + words
+    assert deepseek(thinking=ON).tokens == deepseek(thinking=OFF).tokens
+    assert deepseek(thinking=ON).upper >= deepseek(thinking=OFF).tokens + words
+
+
+def test_a_model_that_thinks_unasked_has_the_words_for_it_in_its_bound() -> None:
+    """Recorded by 0xPlaygrounds/rig (MIT): a request without `thinking` was billed 89, of which 79 are these words."""
+    asked = {"role": "user", "content": "Reply with exactly: identity probe"}
+    counted = count_request({"messages": [asked]}, dialect=openai_chat, model="deepseek-v4-flash")
+    assert counted.tokens == 89 - 79
+    assert counted.upper >= 89
+    assert deepseek("deepseek-chat").upper < deepseek("deepseek-chat").tokens + 79
+
+
+@pytest.mark.parametrize("effort", ["none", "minimal", "low"])
+def test_little_effort_costs_no_words(effort: str) -> None:
+    least = deepseek(tools=[TOOL], thinking=OFF)
+    assert deepseek(tools=[TOOL], thinking=OFF) == deepseek(tools=[TOOL], thinking=ON, reasoning_effort=effort) == least
+
+
+def test_the_price_of_responses_includes_the_words_unless_thinking_is_disabled() -> None:
+    def items(**options: Any) -> int:
+        request = {"input": [USER], **options}
+        return count_request(request, dialect="openai_responses", model="deepseek-v4-flash").tokens
+
+    assert items() == deepseek().tokens + 79
+    assert items(reasoning={"effort": "none"}) == items(thinking=OFF) == deepseek().tokens
 
 
 @pytest.mark.parametrize("model", ["deepseek-v4-flash", "grok-3-mini", "glm-5", "qwen/qwen3-32b"])
