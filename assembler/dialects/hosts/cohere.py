@@ -13,7 +13,7 @@ from typing import Any
 from assembler.conversation.messages import Call
 from assembler.dialects.openai.respelled import legal_name
 from assembler.regions.tools.tool import Tool
-from assembler.text.fields import fields_in, items_of, object_in
+from assembler.text.fields import fields_in, fields_of, items_of, object_in
 
 _TYPES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "array": "List", "object": "Dict"}
 
@@ -46,7 +46,9 @@ def write_function(tool: Tool) -> str:
     It is not indented here: a line break with blanks behind it is one piece of Command's vocabulary, and two of others.
     """
     properties = fields_in(tool.parameters, "properties")
-    required = [name for name in items_of(tool.parameters.get("required")) if name in properties]
+    required = [
+        name for name in items_of(tool.parameters.get("required")) if isinstance(name, str) and name in properties
+    ]
     names = list(dict.fromkeys([*required, *properties]))
     kinds = {name: _name_type(fields_in(properties, name)) for name in names}
     kinds |= {name: f"Optional[{kinds[name]}]" for name in names if name not in required}
@@ -58,9 +60,10 @@ def write_function(tool: Tool) -> str:
 
 
 def _drop_empty_description(schema: object) -> object:
-    if isinstance(schema, Mapping) and "description" in schema and not schema["description"]:
-        return {key: value for key, value in schema.items() if key != "description"}
-    return schema
+    fields = fields_of(schema)
+    if fields is None or fields.get("description", " "):
+        return schema
+    return {key: value for key, value in fields.items() if key != "description"}
 
 
 def _name_type(schema: Mapping[str, Any]) -> str:

@@ -43,7 +43,7 @@ def more(body: dict[str, Any], than: dict[str, Any], model: str = A) -> int:
 
 # ── what Cohere billed ───────────────────────────────────────────────────────────────────────────────────────────────
 
-NOTHING_TO_SAY = {"type": "object", "properties": {}, "required": []}
+NOTHING_TO_SAY: dict[str, Any] = {"type": "object", "properties": {}, "required": []}
 STRICT = tool(
     "best_language_to_learn", "Gets the best language to learn", {**NOTHING_TO_SAY, "additionalProperties": False}
 )
