@@ -21,8 +21,11 @@ from assembler.validation import as_int, at_least_one, at_least_zero
 from budgets import BudgetError, Tokens
 
 _EQUAL = "the same as an earlier result"
-_POINTER = re.compile(rf'\[(?:stored, [\d,]+ characters|{_EQUAL}); {FETCH}\(id="[0-9a-f]+"\) gives it back\]')
-"""The beginning of every text that replaces a result. Such a text is never stored itself."""
+_POINTER = re.compile(
+    rf'(?:\{{"[^"]*":")?\[(?:stored, [\d,]+ characters|{_EQUAL}); {FETCH}\(id=\\?"[0-9a-f]+\\?"\) gives it back\]'
+)
+"""The beginning of every text that replaces a result, also inside an object, which is what Gemini takes. Such a text is
+never stored itself."""
 _WIDEST = 64
 """How many characters beyond a preview to read, so that it does not end inside a grapheme."""
 _SHORTEST = 80

@@ -22,6 +22,7 @@ from assembler.conversation.messages.parts import (
 )
 from assembler.conversation.messages.spelling import DictSpelling
 from assembler.errors import ConversationError
+from assembler.text.fields import fields_in
 
 
 def _is_content(fields: Mapping[str, Any]) -> bool:
@@ -88,17 +89,24 @@ def _is_of_another_api(part: Raw) -> bool:
 
 
 def _write_edit(seen: dict[str, Any], old: Sequence[Part], new: Sequence[Part | None]) -> Sequence[Part | None]:
-    changed = [_make_object(part) for part in new]
+    changed = [_make_object(before, part) for before, part in zip(old, new, strict=True)]
     seen["parts"] = write_parts(seen["parts"], old, changed, _write_part)
     return changed
 
 
-def _make_object(part: Part | None) -> Part | None:
+def _make_object(before: Part, part: Part | None) -> Part | None:
     """A result for Gemini, whose text must be the JSON of an object."""
     if not isinstance(part, Result) or part.given is not None:
         return part
-    given = {"result": text_of_result(part)}
+    given = {_key_for_text(fields_in(cast(Result, before).given)): text_of_result(part)}
     return attrs.evolve(part, parts=(compact_json(given),), given=given)
+
+
+def _key_for_text(response: Raw) -> str:
+    """The key of a text that replaces this object: its own key if it holds one text, else Google's word for it."""
+    if len(response) == 1 and isinstance(next(iter(response.values())), str):
+        return next(iter(response))
+    return "error" if "error" in response else "output"
 
 
 def _write_part(item: dict[str, Any], part: Part) -> dict[str, Any]:

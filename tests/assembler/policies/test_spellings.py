@@ -195,6 +195,6 @@ def test_a_result_that_came_as_an_object_is_cleared_and_shortened_as_one() -> No
         assembler = Assembler(Budget(whole - less, counter=len), dialect=gemini, on_overflow=policy)
         contents = assembler.add_messages([*history, END]).build().request()["contents"]
         responses.append(contents[2]["parts"][0]["functionResponse"]["response"])
-    assert responses[0] == {"result": "[cleared]"}
+    assert responses[0] == {"a": "[cleared]"}
     assert list(responses[1]) == ["a"]
     assert MARKER in responses[1]["a"]
