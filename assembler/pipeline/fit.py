@@ -8,6 +8,7 @@ is dropped.
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import attrs
@@ -25,10 +26,11 @@ from assembler.pipeline.measure import Measured, measure
 from assembler.pipeline.overflow import TooLarge
 from assembler.pipeline.planned import Planned
 from assembler.pipeline.trimming import repeat_recipe, trim
-from assembler.policies.traits import find_trimmer
+from assembler.policies.traits import asks, find_trimmer
 from assembler.pricing.ledger import Ledger
 from assembler.pricing.pricer import WholePricer
 from budgets import Budget, ContextLengthError, Count, Tokens
+from budgets.count import Difference
 
 if TYPE_CHECKING:
     from assembler.pipeline.recipe import Recipe
@@ -196,13 +198,22 @@ def _plan_by_sum(uncut: Planned, start: Known | None = None, reserved: Tokens = 
     ledger = _add_pins(uncut)
     choice = uncut.measured.choice
     asked = tokens_left if choice is None else tokens_left + choice.saved  # knowledge was given what merging saves
-    plan = uncut.leaving(trim(ledger, settings, max(asked, 0), start), ledger)
+    as_sent = None
+    if uncut.merges and any(map(asks, settings.active_rungs)):
+        as_sent = partial(_count_as_sent, uncut, ledger, asked - tokens_left)
+    plan = uncut.leaving(trim(ledger, settings, max(asked, 0), start, as_sent), ledger)
     if plan.merges:
         fitted = _cut_until_sent_fits(_add_turns_that_fit(plan, tokens_left, start), tokens_left, asked, start)
-        return cut_less(fitted, tokens_left) if start is None else fitted
+        return cut_less(fitted, tokens_left, max(asked, 0), as_sent) if start is None else fitted
     if (least := plan.trimmed.count(ledger)).upper > tokens_left:
         raise _make_overflow(plan, settings.budget, least, tokens_left)
     return plan
+
+
+def _count_as_sent(uncut: Planned, ledger: Ledger, spared: Tokens, kept: Trimmed) -> Count:
+    """What stays costs as it is sent, and the `spared` tokens that were given to knowledge."""
+    plan = uncut.leaving(kept, ledger)
+    return (plan.by_rule - plan.fixed + Difference(spared, upper=spared)).alone()
 
 
 def _cut_until_sent_fits(plan: Planned, tokens_left: Tokens, asked: Tokens, start: Known | None) -> Planned:

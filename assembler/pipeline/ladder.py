@@ -8,7 +8,7 @@ the ladder cuts it down to the mark, and nothing is touched in between.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -167,6 +167,10 @@ class Trimmed:
 Known: TypeAlias = tuple[int, Trimmed]
 """A length of the history, and what stayed of it then."""
 
+AsSent: TypeAlias = Callable[[Trimmed], Count]
+"""What stays costs as it is sent. A policy that asks a model goes by this where the API merges messages: by the sum of
+the prices it would ask while its last answer still fits."""
+
 
 def label_decisions(decisions: Sequence[RungDecision]) -> Iterator[tuple[Label, RungDecision]]:
     """Each decision with the label of the policy that made it."""
@@ -187,18 +191,37 @@ def keep_all(ledger: Ledger) -> Trimmed:
     return Trimmed(Cut(ledger.first, ""))
 
 
-def trim_by_rungs(ledger: Ledger, rungs: Sequence[Rung], tokens_left: Tokens, start: Trimmed | None = None) -> Trimmed:
-    """Ask the policies in order until the conversation costs at most `tokens_left`."""
+def trim_by_rungs(
+    ledger: Ledger,
+    rungs: Sequence[Rung],
+    tokens_left: Tokens,
+    start: Trimmed | None = None,
+    as_sent: AsSent | None = None,
+    begin: int = 0,
+) -> Trimmed:
+    """Ask the policies in order, from the place `begin` on, until the conversation costs at most `tokens_left`."""
     kept = keep_all(ledger) if start is None else attrs.evolve(start.grown_to(ledger), failures=(), wanted=None)
-    for place, rung in enumerate(rungs):
-        used = kept.count(ledger).upper
-        if used <= tokens_left:
+    for place, rung in enumerate(rungs[begin:], begin):
+        if fits(kept, ledger, tokens_left, as_sent):
             break
+        used, label = kept.count(ledger).upper, label_of(rungs, place)
         if isinstance(rung, RewritingRung):
-            kept = _ask_to_rewrite(ledger, rung, kept, used - tokens_left, place, label_of(rungs, place))
+            kept = _ask_to_rewrite(ledger, rung, kept, used - tokens_left, place, label)
         else:
-            kept = _ask_to_cut(ledger, rung, kept, tokens_left, used, label_of(rungs, place))
+            kept = _ask_to_cut(ledger, rung, kept, tokens_left, used, label, as_sent)
     return kept
+
+
+def fits(kept: Trimmed, ledger: Ledger, tokens_left: Tokens, as_sent: AsSent | None) -> bool:
+    """Whether what stays costs at most `tokens_left`: by the sum of the prices, or as it is sent."""
+    return kept.count(ledger).upper <= tokens_left or (as_sent is not None and as_sent(kept).upper <= tokens_left)
+
+
+def show_as_sent(ledger: Ledger, rung: CuttingRung, kept: Trimmed, as_sent: AsSent | None) -> Ledger:
+    """The ledger for a policy. For one that asks a model it counts what a cut keeps as it is sent, if that differs."""
+    if as_sent is None or not asks(rung):
+        return ledger
+    return ledger.counting_as_sent(lambda cut: as_sent(attrs.evolve(kept, cut=cut)))
 
 
 _MOST_ASKED_IN_A_ROW = 32
@@ -273,12 +296,19 @@ def cut_to_mark(ledger: Ledger, rungs: Sequence[Rung], low: Tokens, kept: Trimme
 
 
 def _ask_to_cut(
-    ledger: Ledger, rung: CuttingRung, kept: Trimmed, tokens_left: Tokens, used: Tokens, label: Label
+    ledger: Ledger,
+    rung: CuttingRung,
+    kept: Trimmed,
+    tokens_left: Tokens,
+    used: Tokens,
+    label: Label,
+    as_sent: AsSent | None,
 ) -> Trimmed:
     seen = ledger.with_savings(kept.savings) if kept.savings else ledger
     summary = None if asks(rung) or _is_own_note(rung, kept.cut.summary) else kept.cut.summary
     for_summary = 0 if summary is None else seen.price(summary).upper
-    cut = verify_cut(rung.policy, rung.policy.cut(seen, max(tokens_left - for_summary, 0)), ledger)
+    shown = show_as_sent(seen, rung, kept, as_sent)
+    cut = verify_cut(rung.policy, rung.policy.cut(shown, max(tokens_left - for_summary, 0)), ledger)
     if cut.first_kept < kept.cut.first_kept:
         cut = attrs.evolve(cut, first_kept=kept.cut.first_kept)
     if cut.summary is None or summary is not None:  # only a policy that knows of the summary may replace it

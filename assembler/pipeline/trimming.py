@@ -11,13 +11,16 @@ from assembler.conversation.policy_memory import read_remembered
 from assembler.pipeline.build_memory import memory_of
 from assembler.pipeline.draft import Draft
 from assembler.pipeline.ladder import (
+    AsSent,
     Known,
     Replayed,
     RungDecision,
     Trimmed,
     cut_to_mark,
+    fits,
     keep_all,
     replay_ladder,
+    show_as_sent,
     trim_by_rungs,
 )
 from assembler.pipeline.settings import Settings
@@ -36,26 +39,34 @@ _MOST_REPEATED = 16
 seldom; one without may do so at each call."""
 
 
-def trim(ledger: Ledger, settings: Settings, tokens_left: Tokens, start: Known | None = None) -> Trimmed:
+def trim(
+    ledger: Ledger,
+    settings: Settings,
+    tokens_left: Tokens,
+    start: Known | None = None,
+    as_sent: AsSent | None = None,
+) -> Trimmed:
     """Trim to `tokens_left`. A single cutting policy is asked once, a ladder rung by rung, and a ladder with a
     low-water mark by replaying the history. `start` is what a billed request kept: trimming continues from there.
+    Policies that ask a model go by `as_sent`, if it is given.
     """
     rungs = settings.active_rungs
     rung = rungs[0]
     if start is not None and not any(map(asks, rungs)):
         return _continue_from(start, ledger, rungs, tokens_left)
     if len(rungs) == 1 and isinstance(rung, CuttingRung):
-        cut = verify_cut(rung.policy, rung.policy.cut(ledger, tokens_left), ledger)
+        shown = show_as_sent(ledger, rung, keep_all(ledger), as_sent)
+        cut = verify_cut(rung.policy, rung.policy.cut(shown, tokens_left), ledger)
         failures = () if cut.failure is None else (cut.failure,)
         return Trimmed(
             cut, decisions=(RungDecision(rung.name, 0, ((cut.reason, 0),)),), failures=failures, wanted=cut.wanted
         )
     low = _find_low_water(rungs)
     if low is None:
-        return trim_by_rungs(ledger, rungs, tokens_left)
+        return trim_by_rungs(ledger, rungs, tokens_left, as_sent=as_sent)
     without_marks = tuple(map(without_mark, rungs))
     if any(map(asks, rungs)):
-        return _hold_or_trim(ledger, settings, without_marks, tokens_left, part_of(low, tokens_left))
+        return _hold_or_trim(ledger, settings, without_marks, tokens_left, part_of(low, tokens_left), as_sent)
     last = memory_of(settings, ledger)
     known = last.replayed
     since = known[1] if known is not None and known[0] == tokens_left and known[1].leads_to(ledger) else None
@@ -96,7 +107,12 @@ def _continue_from(start: Known, ledger: Ledger, rungs: Sequence[Rung], tokens_l
 
 
 def _hold_or_trim(
-    ledger: Ledger, settings: Settings, without_marks: Sequence[Rung], tokens_left: Tokens, low: Tokens
+    ledger: Ledger,
+    settings: Settings,
+    without_marks: Sequence[Rung],
+    tokens_left: Tokens,
+    low: Tokens,
+    as_sent: AsSent | None,
 ) -> Trimmed:
     """Keep the last decision while it fits with the new messages; then cut down to the mark.
 
@@ -109,10 +125,10 @@ def _hold_or_trim(
     before = None
     if last.held is not None and last.held[0] <= ledger.length and last.held[1].cut.first_kept >= ledger.first:
         before = last.held[1].grown_to(ledger)
-    if before is not None and before.count(ledger).upper <= tokens_left:
+    if before is not None and fits(before, ledger, tokens_left, as_sent):
         return before
-    kept = trim_by_rungs(ledger, without_marks, low, before)
-    if kept.count(ledger).upper <= tokens_left:
+    kept = trim_by_rungs(ledger, without_marks, low, before, as_sent)
+    if fits(kept, ledger, tokens_left, as_sent):
         last.held = (ledger.length, attrs.evolve(kept, wanted=None))
     return kept
 

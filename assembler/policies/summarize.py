@@ -64,9 +64,9 @@ class Answer(Keepsake):
         if isinstance(self.text, SummaryError):
             return Refusal(self.after, self.stop, self.spare, str(self.text), self.text)
         written = Written(self.start, self.stop, self.text, user_message(HEADING + self.text))
-        cost = ledger.price(written.message).upper - ledger.price(user_message(HEADING)).upper
+        bare = ledger.kept(Cut(self.stop, "", user_message(HEADING))).upper
         left, whole = ledger.kept(_cut_at(written)).upper, ledger.kept(Cut(ledger.first, "")).upper
-        if cost > self.spare or left >= whole:
+        if left - bare > self.spare or left >= whole:
             reason = f"a summary was refused: it would leave {left} of {whole} tokens"
             return Refusal(self.after, self.stop, self.spare, reason)
         return written

@@ -71,6 +71,8 @@ class Ledger(Priced):
     """The pins of a shorter history, by its length; None if they are the first of these."""
     _savings: Mapping[int, Difference] = _NO_SAVINGS
     """What earlier policies of a ladder saved in each turn, by the index where it begins. Negative."""
+    _as_sent: Callable[[Cut], Count] | None = None
+    """What a cut keeps costs as it is sent, where that differs from the sum of the prices."""
 
     @classmethod
     def of(
@@ -96,6 +98,10 @@ class Ledger(Priced):
     def with_savings(self, savings: Mapping[int, Difference]) -> Ledger:
         """The ledger after some messages were rewritten or dropped inside their turns."""
         return attrs.evolve(self, savings=savings)
+
+    def counting_as_sent(self, as_sent: Callable[[Cut], Count]) -> Ledger:
+        """The ledger whose `kept` counts what a cut keeps as it is sent."""
+        return attrs.evolve(self, as_sent=as_sent)
 
     @property
     def overpriced(self) -> bool:
@@ -345,6 +351,8 @@ class Ledger(Priced):
 
     def kept(self, cut: Cut) -> Count:
         """The cost of what a cut keeps: all turns from `first_kept` on, pinned ones before it, and its summary."""
+        if self._as_sent is not None:
+            return self._as_sent(cut)
         whole = self.since(cut.first_kept)
         if self.pins:
             whole = total(itertools.starmap(self.turn, self.pinned_turns(cut.first_kept)), whole)
