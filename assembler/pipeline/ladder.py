@@ -155,8 +155,8 @@ class Trimmed:
         since, passage = self.length, _view_passage(ledger, None, self.cut.first_kept, self.changed)
         if not passage.joins_changes(since):
             return self
-        start = ledger.turn_start(since)
-        joined = self.savings.get(start, Difference()) + passage.price_joining(since)
+        start = ledger.turn_start(since)  # also that of the changed messages, since only items of one turn are joined
+        joined = self.savings[start] + passage.price_joining(since)
         return attrs.evolve(self, savings={**self.savings, start: joined}, length=ledger.length)
 
     def count(self, ledger: Ledger) -> Count:

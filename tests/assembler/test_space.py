@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assembler import Assembler, Context, ContextLengthError, Refuse, TrimOldest, first_user
 from assembler.dialects import plain
 from assembler.errors import WrongTypeError
+from assembler.pipeline.space import _Weighings  # pyright: ignore[reportPrivateUsage]
 from assembler.policies import KeepRelevant, Summarize, Truncate
 from assembler.pricing.pricer import Piece
 from assembler.strategies import Around, Needs, Omitted, Rendered
@@ -250,3 +251,12 @@ def test_the_error_for_a_strategy_that_loses_documents_names_them() -> None:
     named = LaysOutNothing(Omitted("fact", None, "does not matter"))
     rows = Assembler(strategy=named).add_knowledge("A fact.", type="fact").build().report.rows
     assert ("fact", "does not matter") in [(row.name, row.reason) for row in rows]
+
+
+def test_a_layout_is_weighed_unless_two_others_show_plainly_whether_it_fits() -> None:
+    weighed = _Weighings()
+    assert weighed.predict(50) is None
+    for estimated, left in ((0, -10), (100, 90)):
+        assert weighed.add(estimated, left) == left
+    found = {estimated: weighed.predict(estimated) for estimated in (-150, -20, 40, 80, 100, 300, 301)}
+    assert found == {-150: -160, -20: -30, 40: None, 80: None, 100: 90, 300: 290, 301: None}

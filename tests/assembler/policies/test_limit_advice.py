@@ -179,3 +179,28 @@ def test_no_region_is_to_be_shortened_by_more_than_it_holds() -> None:
         ).build()
     assert "by 1" not in raised.value.advice.partition("Counted by rule")[0]
     assert raised.value.advice.startswith("The instruction needs 13 tokens and its limits leave it 0. ")
+
+
+@pytest.mark.parametrize("more", [-3, 7, 60, 150])
+@pytest.mark.parametrize(("cap", "turns"), [(138, (125,)), (26, (59,)), (None, (90, 10, 64))])
+def test_limits_demand_the_same_of_each_region_whatever_a_bill_adds(
+    more: int, cap: int | None, turns: tuple[int, ...]
+) -> None:
+    """Limits are checked by our own prices. What a bill added was counted as the turns'."""
+    limits = {"instruction": Limit(cap=20), "conversation": Limit(cap=cap)}
+
+    def made(window: int, limits: dict[str, Limit]) -> Assembler:
+        made = Assembler(Budget(window, counter=len, limits=limits), dialect=plain, on_overflow=TrimOldest())
+        said = [{"role": ("user", "assistant")[place % 2], "content": "m" * size} for place, size in enumerate(turns)]
+        return made.set_instruction("i" * 60).add_messages(said)
+
+    def advised(assembler: Assembler) -> list[tuple[str, str]]:
+        with pytest.raises(ContextLengthError) as raised:
+            assembler.build()
+        return [*ADVICE.findall(raised.value.advice), *ALSO.findall(raised.value.advice)]
+
+    whole = made(10_000, {}).build()
+    bill = calibrate(whole, {"input_tokens": whole.count.tokens + more})
+    found = advised(made(600, limits))
+    assert found[0] == ("instruction", "40")
+    assert advised(made(600, limits).anchor(bill)) == found
