@@ -14,7 +14,7 @@ import attrs
 
 from assembler.conversation.compaction import may_compact
 from assembler.conversation.messages import Message, read_message
-from assembler.conversation.messages.dicts import pinned_among
+from assembler.conversation.messages.read import pinned_among
 from assembler.conversation.messages.responses_items import RESPONSES
 from assembler.conversation.policy_memory import Keepsakes
 from assembler.conversation.turns import (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from assembler.conversation.history import HistoryView, Span
-from assembler.conversation.messages.dicts import pinned_among
+from assembler.conversation.messages.read import pinned_among
 from assembler.conversation.pins import pinned_messages
 from assembler.conversation.turns import OpenCalls
 from assembler.pipeline.found_once import keep

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assembler import Assembler, ClearToolResults, ContextLengthError, MessageTypeError, Summarize, Truncate, repair
+from assembler import (
+    Assembler,
+    ClearToolResults,
+    ContextLengthError,
+    MessageTypeError,
+    Summarize,
+    TrimOldest,
+    Truncate,
+    repair,
+)
 from assembler.conversation.messages import read_message, reading, register_reader, unchanged
 from assembler.testing import conversations
 from budgets import Budget
@@ -177,3 +186,15 @@ def test_the_error_of_a_raising_reader_names_the_place_and_quotes_nothing(secret
     with reading(Wrapped, failing), pytest.raises(Exception, match="message 7") as raised:
         read_message(Wrapped({}), 7)
     assert "~secret" not in str(raised.value)
+
+
+def test_a_message_that_its_reader_returns_as_pinned_stays() -> None:
+    """The mark was looked for on the object alone, and the pinned turn was cut."""
+    history = [{"role": ("user", "assistant")[place % 2], "content": "m" * 50} for place in range(5)]
+    history[0]["pinned"] = True
+    with reading(Wrapped, lambda message: message.held):
+        wrapped = [Wrapped(message) for message in history]
+        made = Assembler(Budget(150, counter=len), dialect="plain", on_overflow=TrimOldest()).add_messages(wrapped)
+        assert made.build().messages == [*wrapped[:2], wrapped[4]]
+        del history[0]["pinned"]
+        assert made.build().messages == wrapped[2:]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard, cast
 
 from assembler.conversation.messages.extra_fields import (
@@ -371,25 +370,3 @@ _FLAT = ("args", "arguments", "input", "parameters")
 def flat_arguments(call: Raw) -> str:
     """The key of the arguments in a call that has its name and arguments side by side, as LangChain writes it."""
     return next((key for key in _FLAT if call.get(key) is not None), _FLAT[0])
-
-
-def pinned_among(raws: list[object]) -> list[int]:
-    """The indexes of messages with a `pinned` mark. A history of dicts is checked in C."""
-    try:
-        if not any(map(_HOLDS, raws, _PINS)):
-            return []
-    except TypeError:  # a message that is no dict
-        pass
-    return [index for index, raw in enumerate(raws) if _is_marked(raw)]
-
-
-_HOLDS = cast("Callable[[object, str], bool]", dict.__contains__)  # pyright: ignore[reportUnknownMemberType]
-_PINS = itertools.repeat(PIN)
-
-
-def _is_marked(raw: object) -> bool:
-    """Whether a message has a `pinned` mark: a key of a mapping, or an attribute of an object."""
-    if type(raw) is dict or isinstance(raw, Mapping):
-        fields = cast("Mapping[str, object]", raw)
-        return PIN in fields and fields[PIN] is True
-    return getattr(raw, PIN, None) is True

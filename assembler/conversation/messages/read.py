@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 import attrs
 
-from assembler.conversation.messages.dicts import ROLES, read_dict, read_usual
+from assembler.conversation.messages.dicts import PIN, ROLES, read_dict, read_usual
 from assembler.conversation.messages.message import Message
 from assembler.conversation.messages.objects import is_message_object, read_object, spell_object
 from assembler.conversation.messages.parts import is_kind_of_part
-from assembler.conversation.messages.registered import registered_fields
+from assembler.conversation.messages.registered import is_registered, registered_fields
 from assembler.conversation.messages.sdk_objects import as_input, dump_of, plain_fields
 from assembler.conversation.messages.spelling import spelling_of, spelling_of_dialect
 from assembler.errors import ConversationError, MarkupError, MessageTypeError
@@ -216,3 +218,30 @@ def _has_attribute(raw: object, name: str) -> bool:
         return hasattr(raw, name)
     except Exception:  # an object's own property can raise anything
         return False
+
+
+def pinned_among(raws: list[object]) -> list[int]:
+    """The indexes of messages with a `pinned` mark. A history of dicts is checked in C."""
+    try:
+        if not any(map(_HOLDS, raws, _PINS)):
+            return []
+    except TypeError:  # a message that is no dict
+        pass
+    return [index for index, raw in enumerate(raws) if _is_marked(raw)]
+
+
+_HOLDS = cast("Callable[[object, str], bool]", dict.__contains__)  # pyright: ignore[reportUnknownMemberType]
+_PINS = itertools.repeat(PIN)
+
+
+def _is_marked(raw: object) -> bool:
+    """Whether a message has a `pinned` mark: a key of a mapping, also of one that the reader of a class returns, or an
+    attribute of an object. One that cannot be read has none: it is refused when it is read.
+    """
+    if is_registered(raw):
+        with suppress(ConversationError):
+            raw = registered_fields(raw, 0)
+    if type(raw) is dict or isinstance(raw, Mapping):
+        fields = cast("Mapping[str, object]", raw)
+        return PIN in fields and fields[PIN] is True
+    return getattr(raw, PIN, None) is True
