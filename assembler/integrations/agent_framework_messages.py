@@ -200,8 +200,9 @@ def _write_chat_answer(answer: _ChatAnswer) -> Entry:
 def _is_refusal(content: Any) -> bool:
     if content.type != "text":
         return False
-    properties = content.additional_properties or {}
-    return "refusal" in (properties.get("core", {}).get(_KIND), properties.get(_KIND))
+    properties: dict[str, Any] = content.additional_properties or {}
+    core: dict[str, Any] = properties.get("core", {})
+    return "refusal" in (core.get(_KIND), properties.get(_KIND))
 
 
 def _write_items(contents: Sequence[tuple[int, Any]]) -> list[Entry]:
@@ -231,13 +232,15 @@ def _write_texts(texts: Sequence[tuple[int, Any]]) -> list[Entry]:
 
 def _is_same_reasoning(now: Any, before: Any) -> bool:
     """Whether two contents side by side are the summaries of one reasoning, which is sent as one item."""
-    return now.type == before.type == "text_reasoning" and now.id == before.id
+    return bool(now.type == before.type == "text_reasoning" and now.id == before.id)
 
 
 def _write_reasoning(contents: Sequence[Any]) -> dict[str, Any] | None:
     """Return the item of all contents of one reasoning; None without its id or its encrypted form, which are needed."""
-    sealed = (each.protected_data or each.additional_properties.get("encrypted_content") for each in contents)
-    seal = next(filter(None, sealed), None)
+    sealed: list[Any] = [
+        each.protected_data or each.additional_properties.get("encrypted_content") for each in contents
+    ]
+    seal: str | None = next((each for each in sealed if each), None)
     if not contents[0].id or seal is None:
         return None
     summary = [{"type": "summary_text", "text": content.text} for content in contents if content.text]
@@ -344,7 +347,8 @@ def _write_media(content: Any) -> dict[str, Any] | None:
     media, uri = content.media_type or "", content.uri
     sound = next((form for kind, form in _SOUNDS.items() if kind in media), None)
     if media.startswith("audio/"):
-        return sound and {"type": "input_audio", "input_audio": {"data": uri.split(",", 1)[-1], "format": sound}}
+        data = uri.split(",", 1)[-1]
+        return {"type": "input_audio", "input_audio": {"data": data, "format": sound}} if sound else None
     return _write_part(content) if media.startswith("image/") or _is_file(content) else None
 
 

@@ -28,7 +28,11 @@ T = TypeVar("T")
 async def run_in_thread(work: Callable[[], T]) -> T:
     """Run `work` in a thread of the loop's pool, or at once if the loop has none, as in a workflow of Temporal."""
     loop = asyncio.get_running_loop()
-    run: Callable[[], T] = partial(copy_context().run, _without_stop_iteration, work)
+    context = copy_context()
+
+    def run() -> T:
+        return context.run(lambda: _without_stop_iteration(work))
+
     try:
         found = loop.run_in_executor(None, run)
     except NotImplementedError:
