@@ -493,7 +493,7 @@ class Scripted:
 
     def __init__(self, *chunks: workers.Chunk) -> None:
         self.chunks = list(chunks)
-        self.reading: list[Any] = []
+        self.heard: list[Any] = []
 
     def recv(self) -> workers.Chunk:
         if not self.chunks:
@@ -501,7 +501,7 @@ class Scripted:
         return self.chunks.pop(0)
 
     def send(self, found: Any, /) -> None:
-        self.reading.append(found)
+        self.heard.append(found)
 
     def close(self) -> None:
         pass
