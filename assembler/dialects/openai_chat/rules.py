@@ -25,6 +25,9 @@ _ID_LIMIT = 40
 _TAKING_LONG_IDS = re.compile(r"deepseek|grok")
 """Models of other makers that take longer ids: 43 characters in 98 recordings, read 2026-11."""
 
+_OF_COHERE = re.compile(r"cohere|command|c4ai")
+"""Models of Cohere, whose results hold documents (Cohere, "Tool use", read 2026-11)."""
+
 _PAIRING = Pairing(unanswered=RULE["O2"], orphan=RULE["O1"])
 _LEGAL = Legal(name_rule=RULE["O7"], unique_rule=RULE["O8"], empty_rule=RULE["O9"])
 
@@ -51,7 +54,9 @@ _SPEAKING = ("content", "tool_calls", "function_call", "refusal", "audio")
 def check(request: Place, model: str | None) -> Iterator[Violation]:
     """Every breach in a request; a long id is none for the models that take it. Linear."""
     messages, tools = request.at("messages"), request.at("tools")
-    yield from chat.wrong_messages(messages, _FORM)
+    documents = set[str]() if model is None or not _OF_COHERE.search(model.lower()) else _find_documents(messages)
+    for found in chat.wrong_messages(messages, _FORM):
+        yield found.as_accepted() if found.where in documents else found
     yield from chat.wrong_tools(tools, _FORM)
     yield from _wrong_choice(request)
     if is_list(messages.value) and not messages.value:
@@ -66,6 +71,13 @@ def check(request: Place, model: str | None) -> Iterator[Violation]:
     yield from find_unpaired(turns, _PAIRING)
     pictures = (part.at("image_url").at("url") for part in walk_parts(request, "messages", ("content",)))
     yield from wrong_data_urls(pictures, RULE["O11"])
+
+
+def _find_documents(messages: Place) -> set[str]:
+    """The paths of the types of Cohere's documents in results."""
+    results = (message for message in messages.objects() if message.at("role").text == "tool")
+    parts = (part for message in results for part in message.at("content").objects())
+    return {part.at("type").path for part in parts if not part.at("document").at("data").nothing}
 
 
 def _wrong_turn(turn: Turn) -> Iterator[Violation]:

@@ -102,6 +102,14 @@ def with_long_id(model: str) -> Dict:
     return {"model": model, "messages": [*asked, {"role": "tool", "tool_call_id": name, "content": "a"}]}
 
 
+def with_document(model: str) -> Dict:
+    body = with_long_id(model)
+    call, answer = body["messages"][1]["tool_calls"][0], body["messages"][2]
+    call["id"] = answer["tool_call_id"] = "c"
+    answer["content"] = [{"type": "document", "document": {"data": "a"}}]
+    return body
+
+
 FUNCTIONS = {"functionDeclarations": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
 ACCEPTED: dict[str, tuple[str, Dict]] = {
     "an answer under the id of its call": ("gemini", answered("9987098e-ab3e-4e49-b8ee-5216f4ebd1b4")),
@@ -109,6 +117,7 @@ ACCEPTED: dict[str, tuple[str, Dict]] = {
     "an answer in the role of a function": ("gemini", answered("look", "function")),
     "tools that are no list": ("gemini", answered("look", tools=FUNCTIONS)),
     "parts that are no list": ("gemini", {"contents": [{"role": "user", "parts": {"text": "q"}}]}),
+    "a document in a result for Cohere": ("openai_chat", with_document("command-a-03-2025")),
     "a long id for DeepSeek": ("openai_chat", with_long_id("deepseek-chat")),
 }
 
@@ -130,6 +139,7 @@ def test_what_an_api_accepts_against_its_documentation_is_a_note(case: str) -> N
         ("gemini", answered("look", tools={"functionDeclarations": {"parameters": {}}})),
         ("gemini", answered("look", "assistant")),
         ("openai_chat", with_long_id("gpt-4o")),
+        ("openai_chat", with_document("gpt-4o")),
     ],
 )
 def test_what_no_recording_shows_stays_a_fault(dialect: str, body: Dict) -> None:
