@@ -197,13 +197,18 @@ class CitedSources:
         blank = [source for source in sources if not writer.can_write(source.document.text)]
         omitted = [Omitted(name_of(source), None, BLANK) for source in blank]
         sources = [source for source in sources if source not in blank] if blank else sources
+        kept_for: dict[int, Source] = {}
+        dropped: list[Source] = []
         for rule in self.duplicates:
             repeated = rule.repeated(sources)
-            omitted += [
-                Omitted(name_of(sources[at]), None, f"{REPEATS} {name_of(sources[kept])}")
-                for at, kept in repeated.items()
-            ]
+            kept_for |= {id(sources[at]): sources[kept] for at, kept in repeated.items()}
+            dropped += [sources[at] for at in repeated]
             sources = [source for at, source in enumerate(sources) if at not in repeated]
+        for source in dropped:
+            kept = kept_for[id(source)]
+            while id(kept) in kept_for:  # a later rule dropped it too
+                kept = kept_for[id(kept)]
+            omitted.append(Omitted(name_of(source), None, f"{REPEATS} {name_of(kept)}"))
         return sources, omitted
 
     def _asks_nothing(self, writer: SourceWriter) -> bool:

@@ -322,6 +322,20 @@ def test_the_report_names_what_a_repeat_repeats() -> None:
     assert [row.reason for row in context.report.rows if row.outcome == "dropped"] == ["repeats high #1"]
 
 
+def test_a_repeat_of_a_source_that_repeats_another_names_the_one_that_is_sent() -> None:
+    """The second rule drops what the first kept: the report named a source that is not in the request."""
+    assembler = Assembler(strategy=CitedSources())
+    for source, text, score, embedding in [
+        ("best", "one text", 0.9, [1.0, 0.0]),
+        ("alike", "another text", 0.8, [1.0, 0.001]),
+        ("equal", "another  text", 0.7, [0.0, 1.0]),
+    ]:
+        assembler.add_knowledge(text, type="rag", source=source, score=score, embedding=embedding)
+    rows = assembler.add_message({"role": "user", "content": "q"}).build().report.rows
+    reasons = {row.name: row.reason for row in rows if row.outcome == "dropped"}
+    assert [*reasons.values()] == ["repeats best #0"] * 2
+
+
 def test_a_build_is_repeatable_and_a_new_question_chooses_again() -> None:
     assembler = Assembler(
         Budget(150), strategy=CitedSources(placement=Placement.QUESTION), dialect=plain, on_overflow=TrimOldest()
