@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import attrs
 
@@ -20,8 +20,6 @@ Case: TypeAlias = tuple[History, int]
 _NUDGE = 2
 """The offsets of a window from the cost of some end of the history, where off-by-one errors show."""
 _PHASES = (Phase.generate, Phase.shrink)
-_SEARCH_LONGER = 5
-"""The search for the smallest example may run this many times the number of failing examples."""
 
 
 def check_fitter(
@@ -45,13 +43,13 @@ def check_fitter(
     if not invariants:
         raise ValueError("invariants is empty: nothing would be checked; leave it out for ESSENTIAL")
     subject = Subject(fit, count, spell, refuses)
-    cases = _draw_case(subject, histories() if conversations is None else conversations)
-    survey = _survey_cases(subject, invariants, cases, max_examples)
+    drawn = histories() if conversations is None else conversations
+    survey = _survey_cases(subject, invariants, _draw_case(subject, drawn), max_examples)
     verdict = survey.verdict(invariants)
     broken = next((each for each in invariants if each.name in verdict.broken), None)
     if broken is None:
         return verdict
-    messages, window = _find_smallest(subject, broken, cases, max_examples) or survey.seen[broken.name]
+    messages, window = _find_smallest(subject, broken, drawn, max_examples) or survey.seen[broken.name]
     trial = subject.run(messages, window)
     problem = broken.broken(trial) or "only in some of the runs: its results differ from run to run"
     raise FitterError(trial, broken, problem, verdict)
@@ -96,24 +94,38 @@ def _survey_cases(
     return survey
 
 
-def _find_smallest(subject: Subject, broken: Invariant, cases: SearchStrategy[Case], max_examples: int) -> Case | None:
-    """The smallest case that Hypothesis finds; None if the law breaks too rarely, or not each time."""
+def _find_smallest(
+    subject: Subject, broken: Invariant, drawn: SearchStrategy[History], max_examples: int
+) -> Case | None:
+    """The smallest history that Hypothesis finds, and its smallest window; None if the law does not break each time.
 
-    def is_broken(case: Case) -> bool:
-        return broken.broken(subject.run(*case)) is not None
+    Tries every window that `_draw_case` may draw. A drawn one would be another with each message that is taken out, so
+    that many a history would not shrink.
+    """
+
+    def find_window(history: History) -> int | None:
+        edges = {_find_edge(subject, history, place) for place in range(len(history) + 1)}
+        windows = sorted({max(1, edge + nudge) for edge in edges for nudge in range(-_NUDGE, _NUDGE + 1)})
+        return next((each for each in windows if broken.broken(subject.run(history, each)) is not None), None)
 
     try:
-        return find(cases, is_broken, settings=steadily(max_examples * _SEARCH_LONGER, *_PHASES))
+        found = find(drawn, lambda history: find_window(history) is not None, settings=steadily(max_examples, *_PHASES))
     except (NoSuchExample, Flaky):
         return None
+    window = find_window(found)
+    return None if window is None else (found, window)
 
 
 @st.composite
 def _draw_case(draw: DrawFn, subject: Subject, drawn: SearchStrategy[History]) -> Case:
     """Draw a history, and a window near the cost of the head and some end of the history."""
-    history: list[dict[str, Any]] = draw(drawn)
+    history = draw(drawn)
+    edge = _find_edge(subject, history, draw(st.integers(0, len(history))))
+    return history, max(1, edge + draw(st.integers(-_NUDGE, _NUDGE)))
+
+
+def _find_edge(subject: Subject, history: History, place: int) -> int:
+    """The cost of the head and of what follows `place`."""
     head = [message for message in history if message["role"] in ("system", "developer")]
-    place = draw(st.integers(0, len(history)))
     end = [message for message in history[place:] if message["role"] not in ("system", "developer")]
-    edge = subject.cost([*head, *end]) + draw(st.integers(-_NUDGE, _NUDGE))
-    return history, max(1, edge)
+    return subject.cost([*head, *end])

@@ -18,16 +18,18 @@ _PADDING = " and so on" * 4
 
 
 def histories() -> SearchStrategy[History]:
-    """Draw valid OpenAI Chat histories: whole steps, parallel calls, one to many turns. Every text is unique.
+    """Draw valid OpenAI Chat histories: whole steps, parallel calls, one to many turns.
 
     The head may have a system and a developer message, and an assistant's greeting may follow. The user may speak twice
-    in a row. The last message is the user's, or the result of a call. Shrinks to one question.
+    in a row. The last message is the user's, or the result of a call. In every second history all short questions are
+    equal, so that a fitter that removes messages by their value shows. All other texts are unique. Shrinks to one
+    question.
     """
     patterns = st.text("".join(_KINDS), min_size=1, max_size=_LONGEST)
-    return st.builds(_make_history, st.sampled_from(_HEADS), patterns)
+    return st.builds(_make_history, st.sampled_from(_HEADS), st.sampled_from(("", "yes")), patterns)
 
 
-def _make_history(head: str, digits: str) -> History:
+def _make_history(head: str, question: str, digits: str) -> History:
     pattern = "".join(_KINDS[digit] for digit in digits)
     if pattern[0] in "123!":
         pattern = f"q{pattern}"  # a call needs a question before it
@@ -35,7 +37,10 @@ def _make_history(head: str, digits: str) -> History:
         pattern += "q"
     messages: History = []
     for letter in head + pattern:
-        messages.extend(_spell_letter(letter, len(messages)))
+        if letter == "q" and question:
+            messages.append({"role": "user", "content": question})
+        else:
+            messages.extend(_spell_letter(letter, len(messages)))
     return messages
 
 

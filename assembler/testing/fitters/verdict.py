@@ -13,6 +13,8 @@ from budgets.errors import Evidence
 
 _SHOWN_CHARACTERS = 16
 """The characters of a drawn text that are shown, to identify its message."""
+_FIRST_ROWS, _LAST_ROWS = 3, 5
+"""The messages of a long history that an error shows, which has no place for more."""
 
 
 @attrs.frozen
@@ -67,6 +69,8 @@ def _write_rows(trial: Trial) -> list[str]:
         outcome = "kept" if place in trial.known else "dropped"
         cost = trial.cost([place])
         rows.append(f"#{place:<3}{outcome:<9}{message['role']:<11}{_describe_message(message):<32}{cost:>6}".rstrip())
+    if (left_out := len(rows) - _FIRST_ROWS - _LAST_ROWS) > 1:
+        rows[_FIRST_ROWS:-_LAST_ROWS] = [f"… {left_out} more: see `messages` and `kept` of this error"]
     strangers = sum(place is None for place in trial.kept or ())
     return [*rows, f"and {strangers} that was never given"] if strangers else rows
 

@@ -260,6 +260,76 @@ def test_an_error_is_an_assertion_that_survives_a_pickle() -> None:
     assert pickle.loads(pickle.dumps(error)).messages == error.messages
 
 
+def count_only_the_first_call(messages: Messages, window: int) -> Messages:
+    for start in [place for place, message in enumerate(messages) if message["role"] == "user"]:
+        head = [message for message in messages if message["role"] in ("system", "developer")]
+        kept = [*head, *messages[max(start, len(head)) :]]
+        if characters([{**message, "tool_calls": message.get("tool_calls", [])[:1]} for message in kept]) <= window:
+            return kept
+    raise ValueError
+
+
+def remove_by_value(messages: Messages, window: int) -> Messages:
+    kept = list(messages)
+    for turn in turns_of([message for message in messages if message["role"] not in ("system", "developer")])[:-1]:
+        if characters(kept) > window:
+            kept = [message for message in kept if message not in turn]
+    if characters(kept) > window:
+        raise ValueError
+    return kept
+
+
+def drop_into_the_newest_turn(messages: Messages, window: int) -> Messages:
+    try:
+        return whole_turns(messages, window)
+    except ValueError:
+        question = max(place for place, message in enumerate(messages) if message["role"] == "user")
+        head = [message for message in messages if message["role"] in ("system", "developer")]
+        kept = [*head, *messages[question + 1 :]]
+        if question + 1 == len(messages) or characters(kept) > window:
+            raise
+        return kept
+
+
+def drop_one_result_of_a_step(messages: Messages, window: int) -> Messages:
+    kept = list(messages)
+    while len(kept) > 1 and characters(kept) > window:
+        if kept.pop(0).get("tool_calls"):
+            kept.pop(0)
+    if characters(kept) > window:
+        raise ValueError
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("trim", "law", "longest"),
+    [
+        (count_only_the_first_call, "fits", 4),
+        (remove_by_value, "question-stays", 2),
+        (drop_into_the_newest_turn, "question-stays", 4),
+        (drop_one_result_of_a_step, "no-orphan-result", 4),
+    ],
+)
+def test_a_subtle_fault_is_shown_by_a_history_that_nothing_can_be_taken_from(
+    trim: Trim, law: str, longest: int
+) -> None:
+    error = broken(trim)
+    assert error.invariant.name == law
+    assert len(error.messages) <= longest
+
+
+def test_the_error_of_a_long_history_shows_its_first_and_last_messages_whole() -> None:
+    def forgets(messages: Messages, window: int) -> Messages:
+        return messages[1:]
+
+    history = [{"role": "user", "content": f"question {number}"} for number in range(40)]
+    error = broken(forgets, conversations=st.just(history), **quick)
+    rows = [line.strip() for line in str(error).splitlines() if "    " in line]
+    assert rows[0].startswith("#0  dropped  user       'question 0'")
+    assert "… 32 more: see `messages` and `kept` of this error" in rows
+    assert rows[-1].startswith("#39 kept     user       'question 39'")
+
+
 def test_the_same_examples_come_each_time() -> None:
     first, second = (broken(pop_the_middle, **quick) for _ in range(2))
     assert str(first) == str(second)
@@ -342,7 +412,7 @@ def test_a_verdict_reads_like_a_table() -> None:
     assert table[1].endswith("broken")
 
 
-def test_the_histories_that_are_drawn_are_valid_and_their_texts_are_unique() -> None:
+def test_the_histories_that_are_drawn_are_valid_and_all_texts_but_short_questions_are_unique() -> None:
     seen: list[Messages] = []
 
     def look(messages: Messages, window: int) -> Messages:
@@ -354,6 +424,9 @@ def test_the_histories_that_are_drawn_are_valid_and_their_texts_are_unique() -> 
     assert all(pairs_hold(messages) for messages in seen)
     assert all(messages[-1]["role"] in ("user", "tool") for messages in seen)
     assert max(len(messages) for messages in seen) > 12
+    repeated = 0
     for messages in seen:
         contents = [(m["content"], m.get("tool_call_id")) for m in messages if m["content"] is not None]
-        assert len(set(contents)) == len(contents)
+        assert len(set(contents) - {("yes", None)}) == len(contents) - contents.count(("yes", None))
+        repeated += contents.count(("yes", None)) > 1
+    assert repeated > 9
