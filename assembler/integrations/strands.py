@@ -20,6 +20,7 @@ from assembler.integrations.call_settings import as_data
 from assembler.integrations.fitting import CONVERSATIONS, STORED_AS, Asked, Fitting, LastCall, worth_keeping
 from assembler.integrations.kept_objects import kept_objects
 from assembler.integrations.strands_forms import (
+    NOVA,
     TAKES_BLOCKS,
     Block,
     join_prompt,
@@ -149,7 +150,8 @@ class _Read:
 
     def message_dicts(self, dialect: str) -> list[Block]:
         """Return the messages as an API gets them."""
-        return [*self.messages[: self.head], *messages_in_form_of(dialect, self.messages[self.head :])]
+        form = _form_of(self.call.model, dialect)
+        return [*self.messages[: self.head], *messages_in_form_of(form, self.messages[self.head :])]
 
     def asked(self, dialect: str) -> Asked:
         """Return the prompt, the tools with those in the model's settings, the forced tool, and Claude's thinking."""
@@ -161,10 +163,15 @@ class _Read:
         """Return the call with the context's content, and put the context's state into `agent.state`."""
         if worth_keeping(state := context.state()) != before:
             _keep_state(self.call.agent, state)
-        rewritten = functools.partial(rewrite_message, dialect=context.dialect)
+        rewritten = functools.partial(rewrite_message, dialect=_form_of(self.call.model, context.dialect))
         kept = kept_objects(context.inside, self.messages, rewritten=rewritten, of_summary=_make_summary)
         messages = list(_join_turns(kept[self.head :]))
         return self.call.replace(messages=messages, system_prompt=_write_prompt(self, context.system))
+
+
+def _form_of(model: Any, dialect: str) -> str:
+    """Return the form in which a model's client writes messages: its dialect, or Nova's of Bedrock."""
+    return NOVA if dialect == "bedrock" and "amazon.nova" in str(_read_settings(model).get("model_id")) else dialect
 
 
 def _keep_state(agent: Any, state: dict[str, Any]) -> None:

@@ -22,7 +22,10 @@ _NOTE: Block = {
 }
 """What Strands' OpenAI model writes into a result with pictures, which it sends in a message of the user's."""
 
-_WRITES_JSON = frozenset({"openai_chat", "openai_responses", "anthropic"})
+NOVA = "nova"
+"""The form of Bedrock's client for Nova, as `dialect`: it writes a result's JSON as a text, escaped."""
+
+_WRITES_JSON = frozenset({"openai_chat", "openai_responses", "anthropic", NOVA})
 """The APIs whose clients write a result's JSON as a text."""
 
 _JOINS_TEXTS = frozenset({"openai_chat", "openai_responses"})
@@ -103,7 +106,7 @@ def _form_block(block: Block, dialect: str) -> Block:
     if "toolUse" in block and dialect in _JOINS_TEXTS and isinstance(given := block["toolUse"]["input"], dict):
         return {**block, "toolUse": {**block["toolUse"], "input": json.dumps(given, ensure_ascii=False)}}
     if "json" in block and dialect in _WRITES_JSON:
-        return {"text": json.dumps(block["json"], ensure_ascii=False)}
+        return {"text": json.dumps(block["json"], ensure_ascii=dialect == NOVA)}
     if "document" in block and dialect == "anthropic":
         return _write_claude_document(block["document"]) or block
     return block

@@ -54,6 +54,9 @@ MODELS: dict[str, tuple[Callable[[Provider], Any], str]] = {
 }
 
 
+NOVA = "amazon.nova-lite-v1:0"
+
+
 def called(*content: Any, status: str = "success") -> list[Any]:
     """A question, a call after a thought, its result with this content, and the answer."""
     thought = {"reasoningContent": {"reasoningText": {"text": "Let me look it up. " * 9, "signature": SIGNATURE}}}
@@ -107,6 +110,30 @@ def sent_and_counted(
 def test_a_history_costs_what_the_client_sends_of_it(dialect: str, history: list[Any]) -> None:
     body, counted = sent_and_counted(dialect, history)
     assert counted == count_request(body, dialect=dialect, model=MODELS[dialect][1])
+
+
+def sent_to_nova(**settings: Any) -> tuple[Body, Count]:
+    """The first request of a turn after a result of JSON, and its count."""
+    history = called({"json": {"towns": ["Köln"] * 40, "near": False}})
+    history[1]["content"].pop(0)  # its client sends Nova no signed reasoning
+    budget = Budget.for_model(NOVA, max_output_tokens=0, **settings.pop("window", {}))
+    manager = AssemblerConversationManager(Assembler(budget, dialect="bedrock", **settings))
+    contexts = contexts_of(manager)
+    with providing(hosted=(), thinks=False) as provider:
+        model = BedrockModel(boto_session=boto3.Session(**AWS), endpoint_url=provider.url, model_id=NOVA)
+        more: Any = {"conversation_manager": manager, "messages": history, "callback_handler": None}
+        with suppress(ContextLengthError):  # of the later calls of the loop
+            Agent(model=model, tools=[look_up], **more)("And how do I get there?")
+    return provider.bodies[0], contexts[0].count
+
+
+@pytest.mark.parametrize("policy", [ClearToolResults(keep=0), Truncate(max_tokens=20)])
+def test_a_result_of_json_costs_the_text_that_bedrocks_client_sends_of_it_to_nova(policy: Any) -> None:
+    whole, priced = sent_to_nova()
+    assert "u00f6ln" in str(whole)
+    body, counted = sent_to_nova(window={"context_window": priced.upper - 20}, on_overflow=policy)
+    assert str(body).count("u00f6ln") < str(whole).count("u00f6ln")
+    assert [count_request(sent, dialect="bedrock", model=NOVA) for sent in (whole, body)] == [priced, counted]
 
 
 @pytest.mark.parametrize("dialect", MODELS)
