@@ -34,12 +34,16 @@ if TYPE_CHECKING:
 
     BadRequestError: Any
     ContextWindowExceededError: Any
+    add_dummy_tool: Callable[[str], list[dict[str, Any]]]
+    has_tool_call_blocks: Callable[[Any], bool]
+    litellm: Any
     type_to_response_format_param: Callable[[Any], dict[str, Any] | None]
 else:
     with from_extra("litellm", needed_for="assembler.integrations.litellm"):
+        import litellm
         from litellm import BadRequestError, ContextWindowExceededError
         from litellm.integrations.custom_logger import CustomLogger
-        from litellm.utils import type_to_response_format_param
+        from litellm.utils import add_dummy_tool, has_tool_call_blocks, type_to_response_format_param
 
 Assemblers: TypeAlias = "Assembler[Any] | Mapping[str, Assembler[Any]]"
 """One assembler for every model, or one for each model name. Calls of other models are not changed."""
@@ -165,12 +169,46 @@ class _Call:
     def body(self) -> dict[str, Any]:
         """The arguments that are sent to the API and billed."""
         keys = (*self.shape.regions, *self.shape.options)
-        return _respell_body({key: self.call[key] for key in keys if self.call.get(key) is not None}, self.shape)
+        body = _respell_body({key: self.call[key] for key in keys if self.call.get(key) is not None}, self.shape)
+        return _fill_tools(body) if self._is_sent_to_claude else body
 
     def with_regions(self, fitted: Mapping[str, Any]) -> dict[str, Any]:
         """The keyword arguments with the regions of a fitted body in place of their own."""
         kept = {key: value for key, value in self.call.items() if key not in self.shape.regions or key in fitted}
-        return kept | {key: fitted[key] for key in self.shape.regions if key in fitted}
+        sent = {key: fitted[key] for key in self.shape.regions if key in fitted}
+        if self._is_sent_to_claude and "tools" in sent and sent["tools"] == self.body["tools"]:
+            del sent["tools"]  # LiteLLM fills them itself
+        return kept | sent
+
+    @property
+    def _is_sent_to_claude(self) -> bool:
+        """Whether LiteLLM writes this call of Chat as one of Messages. A name of a proxy's own does not tell."""
+        name = str(self.call.get("model"))
+        provider = self.call.get("custom_llm_provider") or name.partition("/")[0]
+        of_claude = provider in ("vertex_ai", "azure_ai") and "claude" in name
+        return self.shape is _CHAT and (provider == "anthropic" or of_claude or name in litellm.anthropic_models)
+
+
+def _fill_tools(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a body with its tools as LiteLLM fills them for Claude.
+
+    A tool without parameters gets some, web search becomes a tool, and calls without tools get one.
+    """
+    body = dict(body)
+    tools = [_with_parameters(tool) for tool in body.get("tools") or ()]
+    if isinstance(search := body.pop("web_search_options", None), Mapping):
+        tools.append(litellm.AnthropicConfig().map_web_search_tool(search))
+    if not tools and has_tool_call_blocks(body["messages"]):
+        tools = add_dummy_tool("anthropic")
+    return body | ({"tools": tools} if tools else {})
+
+
+def _with_parameters(tool: Any) -> Any:
+    """Return a function's tool with parameters; any other tool unchanged."""
+    function: Any = cast("Mapping[str, Any]", tool).get("function") if isinstance(tool, Mapping) else None
+    if not isinstance(function, Mapping) or "parameters" in function:
+        return tool
+    return {**tool, "function": {**function, "parameters": {"type": "object", "properties": {}}}}
 
 
 def _respell_body(body: dict[str, Any], shape: _Shape) -> dict[str, Any]:

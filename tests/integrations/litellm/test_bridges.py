@@ -10,7 +10,7 @@ from typing import Any
 import litellm
 import pytest
 
-from assembler import Assembler, ContextLengthError, count_request
+from assembler import Assembler, ContextLengthError, TrimOldest, count_request
 from assembler.dialects import anthropic, openai_responses
 from assembler.integrations.litellm import AssemblerHook
 from budgets import Budget
@@ -142,3 +142,49 @@ def test_a_picture_in_a_result_costs_what_claude_is_sent_of_it(model: str) -> No
     )
     assert hook.last_context is not None
     assert hook.last_context.count == count_request(body, dialect=anthropic, model=model)
+
+
+CALLED: list[Any] = [
+    {"role": "user", "content": "Where to?"},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "toolu_1", "type": "function", "function": {"name": "see", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "toolu_1", "content": "Kyoto"},
+]
+BARE = {"type": "function", "function": {"name": "see", "description": "See."}}
+FILLED: dict[str, Body] = {
+    "a tool without parameters": {"messages": CALLED, "tools": [BARE]},
+    "calls without tools": {"messages": CALLED},
+    "a search": {"messages": SAID, "web_search_options": {"search_context_size": "low"}},
+    "a search beside a tool": {"messages": CALLED, "tools": [BARE], "web_search_options": {}},
+}
+
+
+@pytest.mark.parametrize("call", FILLED.values(), ids=FILLED)
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-sonnet-5"])
+def test_a_call_fits_a_claude_exactly_if_what_litellm_sends_of_it_does(model: str, call: Body) -> None:
+    given = json.loads(json.dumps(call))
+
+    def sent(budget: Budget) -> list[Body]:
+        litellm.callbacks = [AssemblerHook(Assembler(budget))]
+        claude = {"model": f"anthropic/{model}", "api_key": "x", "max_tokens": 9}
+        return arrived(lambda it: litellm.acompletion(**claude, **call, api_base=it.url))
+
+    (body,) = sent(Budget.for_model(model, max_output_tokens=100))
+    limit = count_request(body, dialect=anthropic, model=model).upper
+    assert sent(Budget(limit, model=model)) == [body]
+    with pytest.raises(ContextLengthError):
+        sent(Budget(limit - 1, model=model))
+    assert call == given
+
+
+def test_a_tool_that_litellm_adds_for_calls_is_left_to_it_once_the_calls_are_dropped() -> None:
+    said = [{"role": "user", "content": "Where to? " * 600}, *CALLED[1:], {"role": "user", "content": "And now?"}]
+    budget = Budget.for_model("claude-sonnet-4-5", context_window=1_000, max_output_tokens=100)
+    litellm.callbacks = [AssemblerHook(Assembler(budget, on_overflow=TrimOldest()))]
+    claude = {"model": "anthropic/claude-sonnet-4-5", "api_key": "x", "max_tokens": 9}
+    (body,) = arrived(lambda it: litellm.acompletion(**claude, messages=said, api_base=it.url))
+    assert [message["role"] for message in body["messages"]] == ["user"]
+    assert "tools" not in body
