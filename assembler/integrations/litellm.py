@@ -4,7 +4,7 @@
     completion = fitted(litellm.completion, assembler)                  # synchronous functions, which call no hook
     proxy_hook = AssemblerProxyHook({"gpt-4o": small, "claude": large})  # callbacks: module.proxy_hook, in config.yaml
 
-Read in litellm 1.106.2 (2026-11): only the async functions call `async_pre_call_deployment_hook`, right before each
+Read in litellm 1.110.2 (2026-11): only the async functions call `async_pre_call_deployment_hook`, right before each
 deployment, and the proxy calls `async_pre_call_hook`, once a request. Use only one of the two: otherwise the
 instruction and the knowledge are added twice.
 """
@@ -24,6 +24,7 @@ from assembler.conversation.summary_request import Wanted
 from assembler.dialects import Dialect, anthropic, openai_chat, openai_responses
 from assembler.fit_request import Fitted, speaking
 from assembler.integrations.fitting import CONVERSATIONS, Fitting, LastCall
+from assembler.text.fields import fields_in
 from budgets import AssemblyError, BudgetError, ContextLengthError
 from budgets.errors import from_extra
 
@@ -205,10 +206,10 @@ def _fill_tools(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _with_parameters(tool: Any) -> Any:
     """Return a function's tool with parameters; any other tool unchanged."""
-    function: Any = cast("Mapping[str, Any]", tool).get("function") if isinstance(tool, Mapping) else None
-    if not isinstance(function, Mapping) or "parameters" in function:
+    function = fields_in(tool, "function")
+    if not function or "parameters" in function:
         return tool
-    return {**tool, "function": {**function, "parameters": {"type": "object", "properties": {}}}}
+    return {**fields_in(tool), "function": {**function, "parameters": {"type": "object", "properties": {}}}}
 
 
 def _respell_body(body: dict[str, Any], shape: _Shape) -> dict[str, Any]:

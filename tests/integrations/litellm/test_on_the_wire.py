@@ -81,7 +81,7 @@ def hooked(assembler: Assembler) -> Iterator[Watched]:
 def found(client: str, provider: Provider, priced: Any, api: Api, hosted: str = "") -> Line:
     """The line of a run. LiteLLM puts names of its own in place of some (a `container_id`): not all is verbatim."""
     more: Any = {"dialect": api.dialect, "model": api.model, "limit": LIMIT, "hosted": hosted, "verbatim": False}
-    return line("LiteLLM 1.106", client, provider, priced, **more)
+    return line("LiteLLM 1.110", client, provider, priced, **more)
 
 
 def assert_clean(result: Line, calls: int) -> None:
