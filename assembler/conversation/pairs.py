@@ -102,7 +102,7 @@ class Pairs:
         for given in _find_results_without_ids(messages, place):
             name = given.result.name
             results.setdefault(name if name in asked_by_name or name in open_by_name else None, []).append(given)
-        for name, named in results.items():
+        for name, named in sorted(results.items(), key=lambda found: found[0] is None):  # those under its name first
             unanswered = [asked for asked in asked_by_name.get(name, ()) if asked.answer is None]
             more = len(named) - open_by_name[name]
             for given, asked in zip(named, unanswered[-more:] if more > 0 else (), strict=False):

@@ -76,11 +76,9 @@ def _mark_wrong_calls(message: Message) -> list[bool]:
     seen: set[str] = set()
     found: list[bool] = []
     for part in message.parts:
-        if type(part) is not Call:
-            found.append(False)
-            continue
-        found.append(message.role != "assistant" or part.id in seen)
-        seen |= set() if part.id is None else {part.id}
+        found.append(type(part) is Call and (message.role != "assistant" or part.id in seen))
+        if type(part) is Call and part.id is not None:
+            seen.add(part.id)
     return found
 
 
