@@ -51,7 +51,7 @@ def _message(word: str) -> Message:
         ("u C.f,.g u R.x1 R.f2", ".x1→.g .f2→.f"),  # a name that no call has says nothing
         ("u C.f R.x", ""),
         ("u C.f R.x1 R.y2", ".y2→"),
-        ("u R.f1 C.f2 Ca R.h3", ".f1→ .h3→.f2"),  # so behind a call that the model cut off it is its answer
+        ("u R.g1 C.g2 Ca3 R.f4", ".g1→ .f4→.g2"),  # so behind a call that the model cut off it is its answer
         ("u C.f Ca R.h1 R.f2 Ra", ".f2→.f .h1→"),  # unless another answers that by its name
         ("u C.f C.h R.g1 AR.g2", ".g2→.f"),  # what the model says ends the answers to its calls
         ("u Ca1+Ra1 u Ca2+Ra2 u", "a1→a1 a2→a2"),  # of the model's own message: the call that stands in it
