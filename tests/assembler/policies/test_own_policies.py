@@ -393,7 +393,7 @@ def mine(policy: Any) -> Any:
     if not hasattr(policy, "cut"):
         return (DeclaredRewriting if hasattr(policy, "traits") else Rewriting)(policy)
     traits = rung_of(policy).traits
-    silent = attrs.evolve(traits, keeps=None, note=None) == Traits()
+    silent = attrs.evolve(traits, keeps=None) == Traits()  # advice keeps a policy that declares a note
     return (Cutting if silent else Declared)(policy)
 
 
